@@ -1,0 +1,32 @@
+# make demo and make test need only Python 3.11+, make and git.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint results clean
+
+demo: .venv/installed
+	$(BIN)/merlax train rover-3 --frames 600000 --out runs/demo --force
+
+test: .venv/installed-dev
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/lint-imports
+	$(BIN)/pyright
+	$(BIN)/pytest
+
+# The scores of docs/results.md, from scratch: about two hours on 2 cores.
+results: .venv/installed
+	$(BIN)/python benchmarks/core.py
+
+.venv/installed: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("merlax needs Python 3.11 or newer; this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[tensorboard]'
+	touch $@
+
+.venv/installed-dev: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv runs

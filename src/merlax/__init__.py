@@ -1,0 +1,33 @@
+"""merlax trains teams: evolution on the team's reward, gradients on the agents' rewards (MERL), in JAX."""
+
+from merlax import devices as _devices
+
+_devices.use_all_cores()  # must come before JAX starts
+
+from merlax.api import evaluate, load, plot, render, train  # noqa: E402
+from merlax.envs import Env, Rover, ids, make, register, two_rovers  # noqa: E402
+from merlax.evolution import expected_selection_rate  # noqa: E402
+from merlax.networks import TeamPolicy  # noqa: E402
+from merlax.presets import preset  # noqa: E402
+from merlax.runs import Run  # noqa: E402
+from merlax.types import Reward, UserError  # noqa: E402
+
+__all__ = [
+    "Env",
+    "Reward",
+    "Rover",
+    "Run",
+    "TeamPolicy",
+    "UserError",
+    "evaluate",
+    "expected_selection_rate",
+    "ids",
+    "load",
+    "make",
+    "plot",
+    "preset",
+    "register",
+    "render",
+    "train",
+    "two_rovers",
+]

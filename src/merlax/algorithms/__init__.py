@@ -1,0 +1,33 @@
+"""Algorithms: assemblies of rollouts, buffers, learners and operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from merlax.algorithms.base import Algorithm
+from merlax.algorithms.merl import Merl, MerlConfig
+from merlax.envs.base import Env, suggest
+from merlax.types import UserError
+
+_ALGORITHMS: dict[str, Callable[[Env, Any], Algorithm]] = {"merl": Merl}
+
+
+def names() -> list[str]:
+    """The names of all algorithms."""
+    return sorted(_ALGORITHMS)
+
+
+def make(name: str, env: Env, config: Any) -> Algorithm:
+    """The algorithm `name` on a world."""
+    check(name)
+    return _ALGORITHMS[name](env, config)
+
+
+def check(name: str) -> None:
+    """Refuse a name that no algorithm has."""
+    if name not in _ALGORITHMS:
+        raise UserError(f"There is no algorithm '{name}'{suggest(name, names())}; choose from {', '.join(names())}.")
+
+
+__all__ = ["Algorithm", "Merl", "MerlConfig", "check", "make", "names"]

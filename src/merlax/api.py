@@ -1,0 +1,134 @@
+"""What ten lines of Python need: train, load, evaluate, plot, render."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import jax
+
+from merlax import algorithms, config, devices, display, envs, figures, presets, rollout, runs, training
+from merlax.envs.base import Env
+from merlax.published import published
+from merlax.runs import Run, RunFolder, load
+from merlax.types import Key, UserError
+
+FINAL_EPISODES = 200
+# Evaluations draw their instances from a stream of their own, apart from every training stream.
+_EVALUATION_STREAM = 2**31 - 1
+
+
+def train(
+    env: str | Env,
+    algorithm: str = "merl",
+    *,
+    frames: int = 2_000_000,
+    seed: int = 2019,
+    preset: str = "fast",
+    config: Any = None,
+    out: str | Path | None = None,
+    force: bool = False,
+    quiet: bool = False,
+) -> Run:
+    """Train a team and return its run folder, opened.
+
+    `env` is a world or the name of one; `config` is a dict of changes to the preset, such as
+    `{"td3": {"discount": 0.9}}`, or a whole configuration. Ctrl-C ends the run early, with all its files.
+    """
+    run, _ = train_until(env, algorithm, frames, seed, preset, config, out, force, display.choose(quiet))
+    return run
+
+
+def train_until(
+    env: str | Env, algorithm: str, frames: int, seed: int, preset: str, changes: Any,
+    out: str | Path | None, force: bool, show: display.Display, world: str | None = None,
+) -> tuple[Run, bool]:  # fmt: skip
+    """`train`, which also tells whether the run reached its last frame."""
+    algorithms.check(algorithm)
+    if world is None or isinstance(env, str):
+        world, env = _resolve(env)
+    settings = presets.preset(preset, world)
+    if isinstance(changes, dict):
+        settings = config.merge(settings, changes)
+    elif changes is not None:
+        settings = changes
+    learner = algorithms.make(algorithm, env, settings)
+    training.check_budget(learner, frames)
+    devices.use_compilation_cache()
+    name = f"{world or type(env).__name__.lower()}-{algorithm}-seed{seed}"
+    path = Path(out) if out is not None else runs.free_path(Path("runs"), name)
+    fields = {"world": world, "env": dataclasses.asdict(env), "algorithm": algorithm, "preset": preset}  # type: ignore[arg-type]
+    record = fields | {"frames": frames, "seed": seed, "config": config.to_dict(settings)}
+    folder = RunFolder(path, record, force=force)
+    show.start(f"{algorithm} on {world or type(env).__name__}", frames)
+    try:
+        finished = training.run(learner, folder, show, frames=frames, seed=seed)
+    finally:
+        show.stop()
+        folder.close()
+    return _finish(folder, env, finished), finished
+
+
+def evaluate(run: Run | str | Path, episodes: int = FINAL_EPISODES, seed: int = 0) -> dict[str, float]:
+    """Mean score of a run's champion over fresh episodes, and the half-width of its 95% interval."""
+    if episodes < 1:
+        raise UserError(f"episodes is {episodes}; choose at least 1.")
+    run = _open(run)
+    return training.evaluate(_evaluation_key(seed), run.env, run.champion, episodes)
+
+
+def plot(run: Run | str | Path, out: str | Path) -> Path:
+    """Draw a run's learning curve, with the published score where there is one."""
+    run = _open(run)
+    known = published(run.config["world"])
+    figures.learning_curve(
+        run.progress,
+        Path(out),
+        title=run.name,
+        published=known.score if known else None,
+        published_label="published" if known else "",
+    )
+    return Path(out)
+
+
+def render(run: Run | str | Path, out: str | Path, seed: int = 0) -> Path:
+    """Draw one episode of a run's champion: an animation (.gif) or a picture (.png, .pdf, .svg)."""
+    run = _open(run)
+    key = jax.random.split(_evaluation_key(seed), 1)[0]
+    episode = jax.jit(rollout.trace, static_argnums=1)(key, run.env, run.champion)
+    figures.render(run.env, episode, Path(out))
+    return Path(out)
+
+
+def _finish(folder: RunFolder, env: Env, finished: bool) -> Run:
+    """Test the champion on fresh episodes and draw the pictures; an interrupted run gets them, too."""
+    if not (folder.path / "champion").exists():
+        raise UserError(f"The run in '{folder.path}' was stopped before its first generation ended.")
+    run = runs.load(folder.path, env)
+    folder.write_json("final.json", evaluate(run) | {"finished": finished})
+    plot(run, folder.path / "learning_curve.png")
+    if figures.can_draw(env):
+        render(run, folder.path / "champion.gif")
+    return run
+
+
+def _resolve(env: str | Env) -> tuple[str | None, Env]:
+    """A world and its name: of the named worlds of its type, the one with the fewest different fields."""
+    if isinstance(env, str):
+        return env, envs.make(env)
+    named = {name: envs.make(name) for name in envs.ids()}
+    alike = [name for name, other in named.items() if type(other) is type(env)]
+    differences = lambda name: sum(  # noqa: E731
+        getattr(named[name], field.name) != getattr(env, field.name)
+        for field in dataclasses.fields(env)  # type: ignore[arg-type]
+    )
+    return min(alike, key=differences, default=None), env
+
+
+def _open(run: Run | str | Path) -> Run:
+    return run if isinstance(run, Run) else runs.load(run)
+
+
+def _evaluation_key(seed: int) -> Key:
+    return jax.random.fold_in(jax.random.key(seed), _EVALUATION_STREAM)

@@ -1,0 +1,175 @@
+"""What this machine does per second, measured in one run so that the numbers compare."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from merlax import devices, envs, presets, td3
+from merlax.algorithms.merl import Merl, MerlConfig
+from merlax.envs.base import Env
+
+REPEATS = 7
+ROUNDS = 40  # updates per measurement
+
+
+def measure(world: str, preset: str = "fast") -> dict[str, float]:
+    """All measures of one world (DESIGN §4)."""
+    algorithm = Merl(envs.make(world), presets.preset(preset, world))
+    peak = matmul_peak_gflops()
+    cold, warm, memory = _first_generation(world, preset)
+    update = _update(algorithm)
+    return {
+        "rollout_frames_per_s": _rollouts(algorithm, stored=True),
+        "rollout_fitness_only_frames_per_s": _rollouts(algorithm, stored=False),
+        **update,
+        "matmul_peak_gflops": peak,
+        "update_fraction_of_peak": update["update_gflops"] / peak,
+        "train_frames_per_s": _training(algorithm),
+        "compile_s": cold,
+        "compile_warm_s": warm,
+        "peak_memory_mb": memory,
+    }
+
+
+def matmul_peak_gflops(size: int = 2048) -> float:
+    """The rate of one large float32 matmul."""
+    x = jnp.ones((size, size))
+    return 2e-9 * size**3 / _seconds(jax.jit(lambda x: x @ x), x)
+
+
+def update_flops(env: Env, config: MerlConfig) -> float:
+    """Floating-point operations that one round of updates cannot do without: its matmuls."""
+    obs, act, actor, critic = env.obs_size, env.act_size, config.actor_hidden, config.critic_hidden
+    trunk = sum(i * o for i, o in zip((obs, *actor), actor, strict=False)) + actor[-1] * act
+    first = (obs + act) * critic[0]
+    value = first + sum(i * o for i, o in zip(critic, (*critic[1:], 1), strict=True))
+    # Forward, gradient of the weights, and gradient of the inputs but for the first layer's.
+    critics = config.td3.critics * (value + 3 * value - first)  # the target's and its own
+    policy = 3 * trunk - obs * actor[0] + value + value - obs * critic[0]
+    rows = config.td3.batch * env.num_agents
+    return 2.0 * rows * (trunk + critics + policy / config.td3.delay)
+
+
+def _rollouts(algorithm: Merl, stored: bool) -> float:
+    """Joint steps per second of one generation's rollouts, with or without their transitions."""
+    state = algorithm.init(jax.random.key(0))
+    cores = devices.mesh()
+    args = devices.spread(cores, (jax.random.key(1), state.population, state.learner.actor))
+
+    @jax.jit
+    def play(key: Any, population: Any, learner: Any) -> Any:
+        (played, memory), (explored, learner_memory) = algorithm._explore(key, population, learner)
+        return (played, explored, memory, learner_memory) if stored else (played, explored)
+
+    played, explored, *_ = play(*args)
+    frames = int(played.frames.sum() + explored.frames.sum())
+    return frames / _seconds(play, *args)
+
+
+def _update(algorithm: Merl) -> dict[str, float]:
+    """Transitions per second and useful operations per second of the learner."""
+    env, config = algorithm.env, algorithm.config
+    state = _filled(algorithm)
+    rounds = max(1, ROUNDS // env.num_agents) if config.td3.order == "sequential" else ROUNDS
+    frames = jnp.ceil(rounds / config.td3.updates_per_frame).astype(jnp.int32)
+    learn = jax.jit(lambda key, learner, buffer, frames: td3.learn(key, learner, buffer, frames, config.td3))
+    args = jax.random.key(0), state.learner, state.buffer, frames
+    done = int(learn(*args)[1]["updates"])
+    seconds = _seconds(learn, *args) / done
+    steps = env.num_agents if config.td3.order == "sequential" else 1
+    return {
+        "update_samples_per_s": config.td3.batch * env.num_agents / seconds,
+        "gradient_steps_per_s": steps / seconds,
+        "update_gflops": update_flops(env, config) / seconds / 1e9,
+    }
+
+
+def _training(algorithm: Merl) -> float:
+    """Frames per second of whole generations, once the buffers are full enough to learn."""
+    if algorithm.config.td3.order == "sequential":
+        return _training_estimate(algorithm)
+    state, times, frames = _filled(algorithm), [], 0
+    for generation in range(6):
+        start = time.perf_counter()
+        state, metrics = algorithm.step(jax.random.key(generation), state)
+        frames = int(metrics["frames"])
+        times.append(time.perf_counter() - start)
+    return frames / statistics.median(times[1:])
+
+
+def _training_estimate(algorithm: Merl) -> float:
+    """The same from its two parts: a generation of the `paper` preset takes minutes."""
+    frames = algorithm.frames_per_generation
+    updates = frames * algorithm.config.td3.updates_per_frame * algorithm.env.num_agents
+    seconds = frames / _rollouts(algorithm, stored=True) + updates / _update(algorithm)["gradient_steps_per_s"]
+    return frames / seconds
+
+
+def _filled(algorithm: Merl) -> Any:
+    """A state whose buffers are full, of numbers like those of real transitions."""
+    import equinox as eqx
+
+    state = algorithm.init(jax.random.key(0))
+    rows = jax.random.uniform(jax.random.key(1), state.buffer.rows.shape)
+    size = jnp.asarray(rows.shape[0], jnp.int32)
+    return devices.gather(devices.mesh(), eqx.tree_at(lambda s: (s.buffer.rows, s.buffer.size), state, (rows, size)))
+
+
+def _seconds(function: Callable[..., Any], *args: Any) -> float:
+    """Median time of a compiled call."""
+    jax.block_until_ready(function(*args))
+    times = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        jax.block_until_ready(function(*args))
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def _first_generation(world: str, preset: str) -> tuple[float, float, float]:
+    """Compile time with an empty and with a warm cache, and peak memory, each in a process of its own."""
+    results = []
+    with tempfile.TemporaryDirectory() as cache:
+        for _ in range(2):
+            environment = os.environ | {"JAX_COMPILATION_CACHE_DIR": cache, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.2"}
+            command = [sys.executable, "-m", "merlax.bench", world, preset]
+            output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+            results.append(json.loads(output.splitlines()[-1]))
+    return results[0]["compile_s"], results[1]["compile_s"], results[0]["peak_memory_mb"]
+
+
+def _report_first_generation(world: str, preset: str) -> None:
+    """Print how much longer the first generation takes than the next, and the peak memory of full buffers."""
+    from merlax import rollout
+
+    algorithm = Merl(envs.make(world), presets.preset(preset, world))
+    times, state = [], None
+    for generation in range(2):
+        start = time.perf_counter()
+        if state is None:
+            state = algorithm.init(jax.random.key(0))
+        # The buffers are not filled enough to learn yet, so this is the compile time and one set of rollouts.
+        state, _ = algorithm.step(jax.random.key(generation), state)
+        rollout.test(jax.random.key(0), algorithm.env, algorithm.champion(state), 10).block_until_ready()
+        times.append(time.perf_counter() - start)
+        if generation == 0 and preset == "paper":
+            break
+    state = _filled(algorithm)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"compile_s": times[0] - (times[1] if len(times) > 1 else 0.0), "peak_memory_mb": memory}))
+
+
+if __name__ == "__main__":
+    _report_first_generation(*sys.argv[1:])

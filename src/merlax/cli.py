@@ -1,0 +1,260 @@
+"""The command line: `merlax COMMAND …`. Each command is a function; its parameters are its options."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+from rich.console import Console
+from rich.table import Table
+from tyro.conf import Positional, arg
+
+from merlax import algorithms, api, bench, config, devices, display, envs, evolution, presets
+from merlax.envs.base import suggest
+from merlax.published import published
+from merlax.runs import Run
+from merlax.types import UserError
+
+INTERRUPTED = 130  # the shell's code for Ctrl-C
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainOptions:
+    """What every run has; the world's parameters and the algorithm's settings join them."""
+
+    world: Annotated[Positional[str], arg(metavar="WORLD")]
+    """Name of a world; `merlax envs` lists them."""
+    algorithm: str = "merl"
+    """How to train; available: merl."""
+    preset: Literal["fast", "paper"] = "fast"
+    """fast: best score per second; paper: the tables and Algorithm 1 of the paper."""
+    frames: int = 2_000_000
+    """Budget: joint steps of all training rollouts together."""
+    seed: int = 2019
+    """Seed of everything random in the run."""
+    out: Path | None = None
+    """Run folder; by default a new one under runs/."""
+    force: bool = False
+    """Replace the run that --out holds already."""
+    config: Path | None = None
+    """JSON file with changes to the preset, such as {"td3": {"discount": 0.9}}."""
+    quiet: bool = False
+    """Show no progress."""
+
+
+def train(args: Sequence[str]) -> int:
+    """Train a team on a world and leave everything in a run folder."""
+    world = _world_in(args)
+    chosen = dict(zip(args, args[1:], strict=False))
+    settings = presets.preset(chosen.get("--preset", "fast"), world)
+    if "--config" in chosen:
+        settings = config.merge(settings, _read_json(Path(chosen["--config"])))
+    env = envs.make(world)
+
+    fields = [("env", type(env), env), ("settings", Annotated[type(settings), arg(name="")], settings)]
+    options_type = dataclasses.make_dataclass("Options", fields, bases=(TrainOptions,), frozen=True)
+    options = _parse(options_type, "train", args)
+    show = display.choose(options.quiet)
+    run, finished = api.train_until(
+        options.env, options.algorithm, options.frames, options.seed, options.preset, options.settings,
+        options.out, options.force, show, world=world,
+    )  # fmt: skip
+    if not options.quiet:
+        _summary(run, finished)
+    return 0 if finished else INTERRUPTED
+
+
+def evaluate(args: Sequence[str]) -> int:
+    """Test a run's champion on fresh episodes, without noise."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        run: Annotated[Positional[Path], arg(metavar="RUN")]
+        """A run folder."""
+        episodes: int = api.FINAL_EPISODES
+        """Fresh instances of the world to play."""
+        seed: int = 0
+        """Seed of the instances."""
+        json: bool = False
+        """Print JSON instead of a sentence."""
+
+    options = _parse(Options, "evaluate", args)
+    result = api.evaluate(options.run, options.episodes, options.seed)
+    if options.json:
+        print(json.dumps(result))
+    else:
+        print(f"{result['mean']:.3f} ± {result['interval95']:.3f} (mean of {options.episodes} episodes, 95% interval)")
+    return 0
+
+
+def render(args: Sequence[str]) -> int:
+    """Draw one episode of a run's champion."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        run: Annotated[Positional[Path], arg(metavar="RUN")]
+        """A run folder."""
+        out: Path
+        """File to write: .gif for an animation; .png, .pdf or .svg for a picture."""
+        seed: int = 0
+        """Seed of the instance."""
+
+    options = _parse(Options, "render", args)
+    print(api.render(options.run, options.out, options.seed))
+    return 0
+
+
+def list_envs(args: Sequence[str]) -> int:
+    """List all worlds with their sizes."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        json: bool = False
+        """Print JSON instead of a table."""
+
+    options = _parse(Options, "envs", args)
+    columns = ("num_agents", "obs_size", "act_size", "horizon", "num_poi", "coupling", "side", "observation_distance", "speed")
+    rows = {name: {c: getattr(envs.make(name), c, None) for c in columns} for name in envs.ids()}
+    if options.json:
+        print(json.dumps(rows, indent=2))
+        return 0
+    table = Table("world", *(c.removeprefix("num_").replace("_", " ") for c in columns), box=None, pad_edge=False)
+    for name, row in rows.items():
+        table.add_row(name, *("–" if value is None else str(value) for value in row.values()))
+    Console(width=None if sys.stdout.isatty() else 120).print(table)
+    return 0
+
+
+def selection_rate(args: Sequence[str]) -> int:
+    """Print how often a migrant would be selected by chance alone (appendix B of the paper)."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        population: int = 10
+        """Teams in the population (M)."""
+        elites: int = 4
+        """Teams that survive unchanged (e)."""
+        tournament: int = 3
+        """Candidates per tournament (t)."""
+        trials: int = 1_000_000
+        """Simulated selections."""
+
+    o = _parse(Options, "selection-rate", args)
+    print(f"{evolution.expected_selection_rate(o.population, o.elites, o.tournament, trials=o.trials):.2f}")
+    return 0
+
+
+def run_bench(args: Sequence[str]) -> int:
+    """Measure this machine: rollouts, updates, training, compile time and memory."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        worlds: Annotated[Positional[tuple[str, ...]], arg(metavar="WORLD")] = ("rover-3",)
+        """Worlds to measure."""
+        preset: Literal["fast", "paper"] = "fast"
+        """Whose update to measure."""
+        json: bool = False
+        """Print JSON instead of a table."""
+
+    options = _parse(Options, "bench", args)
+    results = {world: bench.measure(world, options.preset) for world in options.worlds}
+    if options.json:
+        print(json.dumps(results, indent=2))
+        return 0
+    table = Table("measure", *results, box=None, pad_edge=False)
+    for name in next(iter(results.values())):
+        table.add_row(name, *(f"{result[name]:,.4g}" if result[name] < 100 else f"{result[name]:,.0f}" for result in results.values()))
+    Console().print(table)
+    return 0
+
+
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "train": train,
+    "evaluate": evaluate,
+    "render": render,
+    "envs": list_envs,
+    "bench": run_bench,
+    "selection-rate": selection_rate,
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; every error is one sentence and exit code 2, unless --debug asks for the traceback."""
+    args = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in args
+    args = [a for a in args if a != "--debug"]
+    try:
+        return _dispatch(args)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:
+        if debug:
+            raise
+        hint = "" if isinstance(error, UserError) else " This looks like a fault of merlax: --debug shows where."
+        print(f"merlax: {error}{hint}", file=sys.stderr)
+        return 2
+
+
+def _dispatch(args: list[str]) -> int:
+    if not args or args[0] in ("-h", "--help"):
+        _help()
+        return 0 if args else 2
+    name, *rest = args
+    if name not in COMMANDS:
+        raise UserError(f"There is no command '{name}'{suggest(name, list(COMMANDS))}; `merlax --help` lists them.")
+    devices.use_compilation_cache()
+    return COMMANDS[name](rest)
+
+
+def _help() -> None:
+    print("usage: merlax COMMAND [OPTIONS]\n\nmerlax trains teams of agents (MERL).\n\ncommands:")
+    for name, command in COMMANDS.items():
+        print(f"  {name:<16} {(command.__doc__ or '').splitlines()[0]}")
+    print("\n`merlax COMMAND --help` explains every option; --debug shows the traceback of an error.")
+
+
+def _parse(options: Any, command: str, args: Sequence[str]) -> Any:
+    return tyro.cli(options, prog=f"merlax {command}", args=list(args), description=COMMANDS[command].__doc__)
+
+
+def _world_in(args: Sequence[str]) -> str:
+    """The world named on the command line: its parameters become options, so it is needed first."""
+    known = [a for a in args if a in envs.ids()]
+    if known:
+        return known[0]
+    if args and not args[0].startswith("-"):
+        envs.make(args[0])  # unknown: says so
+    if "-h" in args or "--help" in args:
+        return "rover-3"
+    raise UserError(f"Name a world to train on: {', '.join(envs.ids())}.")
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text())
+    except OSError as error:
+        raise UserError(f"The config file '{path}' cannot be read ({error.strerror}).") from error
+    except ValueError as error:
+        raise UserError(f"The config file '{path}' is not valid JSON ({error}).") from error
+
+
+def _summary(run: Run, finished: bool) -> None:
+    """The result beside the published one, and where everything lies."""
+    result = json.loads((run.path / "final.json").read_text())
+    known = published(run.config["world"])
+    print("" if finished else "\nInterrupted; the run folder is complete up to here.")
+    print(f"champion   {result['mean']:.3f} ± {result['interval95']:.3f} over {result['episodes']} fresh episodes")
+    if known:
+        print(f"published  {known.score:.2f} ({known.source})")
+    for name in ("progress.csv", "learning_curve.png", "champion.gif"):
+        if (run.path / name).exists():
+            print(f"           {run.path / name}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""Where programs run: a mesh over all devices for rollouts, one device for the learner (DESIGN §4)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+AXIS = "pop"
+
+
+def use_all_cores() -> None:
+    """Give XLA one host device per core, since most of its CPU programs run on one thread.
+
+    Must run before JAX starts its backend; afterwards, and on a GPU or TPU, it changes nothing.
+    """
+    try:
+        jax.config.update("jax_num_cpu_devices", len(os.sched_getaffinity(0)))
+    except (RuntimeError, AttributeError):  # JAX runs already, or not Linux
+        pass
+
+
+def mesh() -> Mesh:
+    """All devices of this process, in a row."""
+    return Mesh(np.array(jax.devices()), (AXIS,))
+
+
+def shard_over(devices: Mesh, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Split the leading axis of the first argument and of the result over the devices; the rest is copied to each.
+
+    An axis that does not divide evenly is padded with copies of its first slice, which are dropped again.
+    """
+    spec, everywhere = PartitionSpec(AXIS), PartitionSpec()
+
+    def sharded(split: Any, *shared: Any) -> Any:
+        length = jax.tree.leaves(split)[0].shape[0]
+        padding = -length % devices.size
+        if padding:
+            pad = lambda leaf: jnp.concatenate([leaf, jnp.repeat(leaf[:1], padding, axis=0)])  # noqa: E731
+            split = jax.tree.map(pad, split)
+        specs = (spec, *(everywhere for _ in shared))
+        result = jax.shard_map(function, mesh=devices, in_specs=specs, out_specs=spec, check_vma=False)(split, *shared)
+        return jax.tree.map(lambda leaf: leaf[:length], result) if padding else result
+
+    return sharded
+
+
+def spread(devices: Mesh, tree: Any) -> Any:
+    """A copy of the tree on every device."""
+    return jax.device_put(tree, NamedSharding(devices, PartitionSpec()))
+
+
+def gather(devices: Mesh, tree: Any) -> Any:
+    """The whole tree on the first device, where the learner lives."""
+    return jax.device_put(tree, devices.devices.flat[0])
+
+
+def use_compilation_cache() -> None:
+    """Keep compiled programs between processes, unless the user has a cache of their own."""
+    if jax.config.jax_compilation_cache_dir is None:
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        jax.config.update("jax_compilation_cache_dir", str(home / "merlax" / "xla"))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)

@@ -1,0 +1,73 @@
+"""The contract of a world, and the registry of the worlds that have a name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from jaxtyping import Array, Bool, Float
+
+from merlax.types import Key, Reward, UserError
+
+StepResult = tuple[
+    Float[Array, "agent obs"], Any, Reward, Bool[Array, ""], Bool[Array, ""], dict[str, Array]
+]
+
+
+class Env(Protocol):
+    """One cooperative world: pure, hashable, jit- and vmap-able, without batch axes.
+
+    `reward.team` summed over an episode is the team's fitness; `reward.agent` is what each agent
+    learns from. The two never mix inside a world. There is no auto-reset: the last observation of an
+    episode is the true one.
+    """
+
+    @property
+    def num_agents(self) -> int: ...
+
+    @property
+    def obs_size(self) -> int: ...
+
+    @property
+    def act_size(self) -> int: ...
+
+    @property
+    def horizon(self) -> int: ...
+
+    def reset(self, key: Key) -> tuple[Float[Array, "agent obs"], Any]: ...
+
+    def step(self, key: Key, state: Any, action: Float[Array, "agent act"]) -> StepResult:
+        """Return `obs, state, reward, terminated, truncated, info`."""
+        ...
+
+
+_WORLDS: dict[str, Callable[..., Env]] = {}
+
+
+def register(name: str, constructor: Callable[..., Env]) -> None:
+    """Give a world a name, so that `make(name)` and the command line find it."""
+    if name in _WORLDS:
+        raise UserError(f"The world name '{name}' is taken already; register yours under another one.")
+    _WORLDS[name] = constructor
+
+
+def ids() -> list[str]:
+    """The names of all registered worlds."""
+    return sorted(_WORLDS)
+
+
+def make(name: str, **options: Any) -> Env:
+    """The registered world `name`; options override its fields: `make("rover-3", speed="pinned")`."""
+    if name not in _WORLDS:
+        raise UserError(f"There is no world '{name}'{suggest(name, ids())}; `merlax envs` lists them all.")
+    try:
+        return _WORLDS[name](**options)
+    except TypeError as error:
+        raise UserError(f"The world '{name}' does not take these options: {error}.") from error
+
+
+def suggest(name: str, known: list[str]) -> str:
+    """The half sentence ", did you mean 'x'?" for a name that is nearly right, or nothing."""
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f" (did you mean '{near[0]}'?)" if near else ""

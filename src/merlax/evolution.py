@@ -1,0 +1,227 @@
+"""Selection, crossover, mutation and migration (paper, Algorithm 1, lines 10–16 and 28).
+
+A population is any pytree whose leaves have a leading `pop` axis; a genome is one slice of it. Slots:
+elites first, then their offspring, the migrant last.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Bool, Float, Int
+
+from merlax.types import Key, UserError
+
+T = TypeVar("T")
+
+DISCARDED, SELECTED, ELITE = 0, 1, 2
+FATES = ("discarded", "selected", "elite")
+
+
+@dataclasses.dataclass(frozen=True)
+class EvolutionConfig:
+    """Tables 1 and 2 of the paper, the evolutionary half."""
+
+    population: int = 10
+    """Teams in the population (M)."""
+    elites: int = 4
+    """Teams that survive unchanged (e)."""
+    tournament: int = 3
+    """Candidates per tournament (t, appendix B)."""
+    mutation_probability: float = 0.9
+    """Probability that a team that is not an elite is mutated."""
+    mutation_fraction: float = 0.1
+    """Share of a mutated team's weights that change."""
+    mutation_strength: float = 0.1
+    """Standard deviation of a mutation."""
+    super_probability: float = 0.05
+    """Share of the mutated weights that change `super_factor` times as much."""
+    super_factor: float = 10.0
+    """Size of a super mutation (not in the paper; FACTS §4)."""
+    reset_probability: float = 0.05
+    """Share of the mutated weights that are drawn anew from N(0, 1)."""
+
+    def __post_init__(self) -> None:
+        if self.elites < 1:
+            raise UserError(f"elites is {self.elites}; keep at least 1 elite.")
+        if self.population < self.elites + 2:
+            raise UserError(
+                f"population is {self.population} with {self.elites} elites; it needs at least {self.elites + 2}: "
+                "the elites, one offspring and the migrant."
+            )
+        if not 1 <= self.tournament <= self.population:
+            raise UserError(f"tournament is {self.tournament}; choose 1 to {self.population} (the population).")
+        for name in ("mutation_probability", "mutation_fraction", "super_probability", "reset_probability"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise UserError(f"{name} is {getattr(self, name)}; choose a number from 0 to 1.")
+        if self.super_probability + self.reset_probability > 1.0:
+            raise UserError("super_probability and reset_probability add up to more than 1; lower one of them.")
+        for name in ("mutation_strength", "super_factor"):
+            if not 0.0 <= getattr(self, name) < float("inf"):
+                raise UserError(f"{name} is {getattr(self, name)}; choose a finite number of at least 0.")
+
+
+class Selection(eqx.Module):
+    """Who goes on, as indices into the population."""
+
+    elites: Int[Array, " elite"]
+    winners: Int[Array, " offspring"]  # of the tournaments
+    duplicate: Bool[Array, " offspring"]  # winners that won before: pruned
+
+
+def rank(fitness: Float[Array, " pop"]) -> Int[Array, " pop"]:
+    """Indices from the fittest to the least fit; a fitness that is not a number comes last."""
+    return jnp.argsort(-jnp.nan_to_num(fitness, nan=-jnp.inf), stable=True)
+
+
+class Record(eqx.Module):
+    """What is known of each team's fitness: the mean over its newest `age` generations."""
+
+    mean: Float[Array, " pop"]
+    age: Int[Array, " pop"]
+
+
+def new_record(population: int) -> Record:
+    """Nothing is known yet."""
+    return Record(jnp.zeros(population), jnp.zeros(population, jnp.int32))
+
+
+def remember(record: Record, newest: Float[Array, " pop"], memory: int) -> Record:
+    """Add one generation's fitness. With memory 1 only the newest counts, as in the paper."""
+    age = jnp.minimum(record.age + 1, memory)
+    return Record(record.mean + (newest - record.mean) / age, age)
+
+
+def judge(record: Record) -> Float[Array, " pop"]:
+    """The fitness to rank by: a young team's mean is drawn to the population's, for it may have been lucky.
+
+    The population's mean counts like one generation of the team's own. Among teams of one age this changes no rank.
+    """
+    return (record.age * record.mean + jnp.nanmean(record.mean)) / (record.age + 1)
+
+
+def inherit(record: Record, selection: Selection) -> Record:
+    """The next generation's record: elites keep theirs, everyone else starts anew."""
+    fresh = new_record(record.age.shape[0])
+    kept = selection.elites.shape[0]
+    return jax.tree.map(lambda new, old: new.at[:kept].set(old[selection.elites]), fresh, record)
+
+
+def select(key: Key, fitness: Float[Array, " pop"], *, elites: int, tournament: int) -> Selection:
+    """Elites by rank, then one tournament of distinct candidates for each offspring (appendix B)."""
+    population = fitness.shape[0]
+    order = rank(fitness)
+    place = jnp.zeros_like(order).at[order].set(jnp.arange(population))
+    offspring = population - elites - 1  # the last slot is the migrant's
+
+    def one_tournament(key: Key) -> Int[Array, ""]:
+        candidates = jax.random.permutation(key, population)[:tournament]
+        return candidates[jnp.argmin(place[candidates])]
+
+    winners = jax.vmap(one_tournament)(jax.random.split(key, offspring))
+    same = winners[:, None] == winners[None, :]
+    duplicate = jnp.any(jnp.tril(same, -1), axis=1)
+    return Selection(order[:elites], winners, duplicate)
+
+
+def fate(selection: Selection, index: int) -> Int[Array, ""]:
+    """What became of one team: DISCARDED, SELECTED by a tournament, or ELITE."""
+    elite = jnp.any(selection.elites == index)
+    selected = jnp.any(selection.winners == index)
+    return jnp.where(elite, ELITE, jnp.where(selected, SELECTED, DISCARDED))
+
+
+def crossover(key: Key, first: T, second: T) -> T:
+    """Single-point: the first parent's weights up to a random cut, the second's from there on."""
+    a, unravel = ravel_pytree(first)
+    b, _ = ravel_pytree(second)
+    cut = jax.random.randint(key, (), 1, max(a.size, 2))
+    return unravel(jnp.where(jnp.arange(a.size) < cut, a, b))
+
+
+def mutate(key: Key, genome: T, config: EvolutionConfig) -> T:
+    """Change a random share of the weights; some of them strongly, some are drawn anew (appendix A)."""
+
+    w, unravel = ravel_pytree(genome)
+    key_mask, key_kind, key_noise = jax.random.split(key, 3)
+    mask = jax.random.bernoulli(key_mask, config.mutation_fraction, w.shape)
+    kind = jax.random.uniform(key_kind, w.shape)
+    noise = jax.random.normal(key_noise, w.shape)
+    strong = kind < config.super_probability
+    reset = kind >= 1.0 - config.reset_probability
+    step = config.mutation_strength * jnp.where(strong, config.super_factor, 1.0)
+    return unravel(jnp.where(mask, jnp.where(reset, noise, w + step * noise), w))
+
+
+def maybe_mutate(key: Key, genome: T, config: EvolutionConfig) -> T:
+    """Mutate with the probability of Tables 1 and 2, or leave the genome as it is."""
+    key_whether, key_mutate = jax.random.split(key)
+    changes = jax.random.bernoulli(key_whether, config.mutation_probability)
+    return jax.tree.map(lambda new, old: jnp.where(changes, new, old), mutate(key_mutate, genome, config), genome)
+
+
+def evolve(key: Key, population: T, selection: Selection, config: EvolutionConfig) -> T:
+    """The next generation: elites, selected teams and children, mutated. The migrant's slot is left over."""
+    key_parents, key_cross, key_mutate = jax.random.split(key, 3)
+    offspring = selection.winners.shape[0]
+    first, second = parents(key_parents, selection)
+    # Pruned winners make room for children; a child of a team with itself is that team.
+    first = jnp.where(selection.duplicate, first, selection.winners)
+    second = jnp.where(selection.duplicate, second, selection.winners)
+    children = jax.vmap(crossover)(
+        jax.random.split(key_cross, offspring), take(population, first), take(population, second)
+    )
+    children = jax.vmap(lambda k, genome: maybe_mutate(k, genome, config))(
+        jax.random.split(key_mutate, offspring), children
+    )
+    last = jnp.array([config.population - 1])
+    return jax.tree.map(
+        lambda *parts: jnp.concatenate(parts), take(population, selection.elites), children, take(population, last)
+    )
+
+
+def parents(key: Key, selection: Selection) -> tuple[Int[Array, " offspring"], Int[Array, " offspring"]]:
+    """A random elite and a random selected team, for each offspring."""
+    key_elite, key_selected = jax.random.split(key)
+    offspring = selection.winners.shape[0]
+    first = jax.random.choice(key_elite, selection.elites, (offspring,))
+    weights = (~selection.duplicate).astype(jnp.float32)
+    second = jax.random.choice(key_selected, selection.winners, (offspring,), p=weights / weights.sum())
+    return first, second
+
+
+def migrate(population: T, migrant: T) -> T:
+    """Copy the learner's team into the slot that is kept for it: the last one."""
+    return jax.tree.map(lambda teams, team: teams.at[-1].set(team), population, migrant)
+
+
+def take(population: T, index: Int[Array, " chosen"]) -> T:
+    """The chosen teams, as a population."""
+    return jax.tree.map(lambda leaf: leaf[index], population)
+
+
+
+def expected_selection_rate(
+    population: int = 10, elites: int = 4, tournament: int = 3, *, trials: int = 1_000_000, seed: int = 0
+) -> float:
+    """How often a team is selected if fitness is pure chance, by simulation (appendix B: 0.47)."""
+    EvolutionConfig(population=population, elites=elites, tournament=tournament)
+    rounds = min(trials, 10_000)
+
+    @jax.jit
+    def share(key: Key) -> Float[Array, ""]:
+        def one_trial(key: Key) -> Float[Array, ""]:
+            # A random fitness needs no drawing: team 0 is the fittest, since the tournaments are random.
+            selection = select(key, -jnp.arange(population, dtype=jnp.float32), elites=elites, tournament=tournament)
+            chosen = jnp.zeros(population, bool).at[selection.elites].set(True).at[selection.winners].set(True)
+            return chosen.mean()
+
+        return jax.vmap(one_trial)(jax.random.split(key, rounds)).mean()
+
+    keys = jax.random.split(jax.random.key(seed), -(-trials // rounds))
+    return float(jnp.stack([share(key) for key in keys]).mean())

@@ -1,0 +1,22 @@
+"""Figures: they read results and never train."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from merlax.envs import Env, Rover
+from merlax.figures import rovers, style
+from merlax.figures.curves import learning_curve
+from merlax.rollout import Trace
+from merlax.types import UserError
+
+__all__ = ["learning_curve", "render"]
+
+
+def render(env: Env, trace: Trace, out: Path) -> None:
+    """Draw one episode: an animation if the file's name ends in .gif, else a picture (.png, .pdf, .svg)."""
+    suffix = style.check_suffix(out, (".gif", *style.STILLS))
+    if not isinstance(env, Rover):
+        raise UserError(f"There is no drawing of the world {type(env).__name__} yet; only rover worlds can be drawn.")
+    draw = rovers.animate if suffix == ".gif" else rovers.picture
+    draw(env, trace, out)

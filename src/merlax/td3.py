@@ -1,0 +1,193 @@
+"""TD3 on a multi-headed team policy (paper, Algorithm 1, lines 17–27). DDPG is one configuration of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int
+
+from merlax import replay
+from merlax.networks import LEARNER_BIAS, Critic, TeamPolicy, kaiming
+from merlax.types import Key, Metrics, Transition, UserError
+
+
+@dataclasses.dataclass(frozen=True)
+class TD3Config:
+    """Tables 1 and 2 of the paper, the gradient half."""
+
+    actor_rate: float = 5e-5
+    """Adam's learning rate for the actor."""
+    critic_rate: float = 1e-5
+    """Adam's learning rate for the critics."""
+    target_weight: float = 1e-5
+    """Share of the new weights in each move of the targets (τ)."""
+    discount: float = 0.5
+    """Discount factor (γ)."""
+    batch: int = 512
+    """Transitions per agent in one gradient step (T)."""
+    buffer: int = 100_000
+    """Transitions each agent's replay buffer keeps."""
+    smoothing: float = 0.2
+    """Noise on the target action (TD3 noise)."""
+    smoothing_clip: float = 0.5
+    """Largest noise on the target action (TD3 noise clip)."""
+    delay: int = 2
+    """Critic updates per actor update (TD3 update frequency)."""
+    critics: int = 2
+    """2: the smaller of twin critics counts; 1: DDPG."""
+    reward_scale: float = 10.0
+    """Factor on the reward before the critic sees it."""
+    order: Literal["sequential", "joint"] = "sequential"
+    """sequential: agent after agent, as printed in Algorithm 1; joint: all agents' batches in one step."""
+    updates_per_frame: float = 1.0
+    """Rounds of updates (each agent once) for every new joint step."""
+    burn_in: int = 10
+    """No update before this many batches are stored."""
+    action_penalty: float = 0.0
+    """Weight of a penalty on the actor's squared pre-activation: it keeps the final tanh from saturating."""
+
+    def __post_init__(self) -> None:
+        positive = ("actor_rate", "critic_rate", "batch", "buffer", "delay", "reward_scale", "burn_in")
+        for name in positive:
+            if not 0 < getattr(self, name) < float("inf"):
+                raise UserError(f"{name} is {getattr(self, name)}; choose a positive, finite number.")
+        for name in ("smoothing", "smoothing_clip", "updates_per_frame", "action_penalty"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise UserError(f"{name} is {getattr(self, name)}; choose a finite number of at least 0.")
+        for name in ("target_weight", "discount"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise UserError(f"{name} is {getattr(self, name)}; choose a number from 0 to 1.")
+        if self.critics not in (1, 2):
+            raise UserError(f"critics is {self.critics}; choose 2 (TD3) or 1 (DDPG).")
+        if self.order not in ("sequential", "joint"):
+            raise UserError(f"order is {self.order!r}; choose 'sequential' or 'joint'.")
+        if self.batch > self.buffer:
+            raise UserError(f"batch is {self.batch} but a buffer keeps only {self.buffer}; lower batch or raise buffer.")
+        if self.batch * self.burn_in > self.buffer:
+            raise UserError(
+                f"learning would never begin: burn_in asks for {self.batch * self.burn_in} stored transitions but a "
+                f"buffer keeps only {self.buffer}; lower batch or burn_in, or raise buffer."
+            )
+
+
+class Learner(eqx.Module):
+    """The gradient learner: networks, their slow copies, and the optimisers' moments."""
+
+    actor: TeamPolicy
+    critics: tuple[Critic, ...]
+    target_actor: TeamPolicy
+    target_critics: tuple[Critic, ...]
+    actor_moments: optax.OptState
+    critic_moments: optax.OptState
+    rounds: Int[Array, ""]  # rounds of updates so far: the delay counts them
+
+
+def init(
+    key: Key, num_agents: int, obs_size: int, act_size: int, actor_hidden: tuple[int, ...],
+    critic_hidden: tuple[int, ...], config: TD3Config,
+) -> Learner:
+    """A new learner; the targets start as copies."""
+    key_actor, key_critics = jax.random.split(key)
+    actor = TeamPolicy(key_actor, num_agents, obs_size, act_size, actor_hidden, kaiming, LEARNER_BIAS)
+    critics = tuple(Critic(k, obs_size, act_size, critic_hidden) for k in jax.random.split(key_critics, config.critics))
+    copy = lambda tree: jax.tree.map(jnp.copy, tree)  # noqa: E731
+    return Learner(
+        actor, critics, copy(actor), copy(critics),
+        optax.adam(config.actor_rate).init(actor), optax.adam(config.critic_rate).init(critics),
+        jnp.zeros((), jnp.int32),
+    )
+
+
+def learn(
+    key: Key, learner: Learner, buffer: replay.Buffer, frames: Int[Array, ""], config: TD3Config
+) -> tuple[Learner, Metrics]:
+    """Every round of updates that `frames` new joint steps pay for."""
+    ready = buffer.size >= config.burn_in * config.batch
+    rounds = jnp.where(ready, jnp.floor(frames * config.updates_per_frame), 0.0).astype(jnp.int32)
+
+    def one_round(i: Array, carry: tuple[Learner, Metrics]) -> tuple[Learner, Metrics]:
+        learner, totals = carry
+        key_sample, key_update = jax.random.split(jax.random.fold_in(key, i))
+        batch = replay.sample(key_sample, buffer, config.batch)
+        learner, losses = update(key_update, learner, batch, config)
+        return learner, jax.tree.map(jnp.add, totals, losses)
+
+    zeros = {"critic_loss": jnp.zeros(()), "actor_loss": jnp.zeros(())}
+    learner, totals = jax.lax.fori_loop(0, rounds, one_round, (learner, zeros))
+    updates = jnp.maximum(rounds, 1)
+    return learner, jax.tree.map(lambda total: total / updates, totals) | {"updates": rounds}
+
+
+def update(
+    key: Key, learner: Learner, batch: Transition, config: TD3Config
+) -> tuple[Learner, Metrics]:
+    """One round: every agent's minibatch, agent after agent or all at once."""
+    learner = eqx.tree_at(lambda l: l.rounds, learner, learner.rounds + 1)
+    if config.order == "joint":
+        return _gradient_step(key, learner, batch, TeamPolicy.preactivation, config)
+
+    def one_agent(carry: Learner, xs: tuple[Key, Array, Transition]) -> tuple[Learner, Metrics]:
+        key, agent, own = xs
+        return _gradient_step(key, carry, own, lambda actor, obs: actor.head(agent, obs), config)
+
+    num_agents = batch.reward.shape[1]
+    by_agent = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 1, 0), batch)
+    xs = jax.random.split(key, num_agents), jnp.arange(num_agents), by_agent
+    learner, losses = jax.lax.scan(one_agent, learner, xs)
+    return learner, jax.tree.map(jnp.mean, losses)
+
+
+def _gradient_step(key: Key, learner: Learner, batch: Transition, act, config: TD3Config):
+    """One step of the critics and, every `delay` rounds, of the actor; then the targets follow."""
+    target = _bootstrap(key, learner, batch, act, config)
+
+    def critic_loss(critics: tuple[Critic, ...]) -> Float[Array, ""]:
+        return sum((jnp.mean((q(batch.obs, batch.action) - target) ** 2) for q in critics), jnp.zeros(()))
+
+    loss, gradient = jax.value_and_grad(critic_loss)(learner.critics)
+    steps, critic_moments = optax.adam(config.critic_rate).update(gradient, learner.critic_moments)
+    critics = optax.apply_updates(learner.critics, steps)
+
+    def actor_loss(actor: TeamPolicy) -> Float[Array, ""]:
+        raw = act(actor, batch.obs)
+        return -jnp.mean(critics[0](batch.obs, jnp.tanh(raw))) + config.action_penalty * jnp.mean(raw**2)
+
+    def move_actor(actor, moments, target_actor):
+        loss, gradient = jax.value_and_grad(actor_loss)(actor)
+        steps, moments = optax.adam(config.actor_rate).update(gradient, moments)
+        actor = optax.apply_updates(actor, steps)
+        return actor, moments, _follow(target_actor, actor, config.target_weight), loss
+
+    def keep_actor(actor, moments, target_actor):
+        return actor, moments, target_actor, jnp.zeros(())
+
+    actor, actor_moments, target_actor, loss_actor = jax.lax.cond(
+        learner.rounds % config.delay == 0, move_actor, keep_actor,
+        learner.actor, learner.actor_moments, learner.target_actor,
+    )
+    target_critics = _follow(learner.target_critics, critics, config.target_weight)
+    learner = Learner(
+        actor, critics, target_actor, target_critics, actor_moments, critic_moments, learner.rounds
+    )
+    return learner, {"critic_loss": loss, "actor_loss": loss_actor * config.delay}
+
+
+def _bootstrap(key: Key, learner: Learner, batch: Transition, act, config: TD3Config) -> Float[Array, "*batch"]:
+    """The target y of Algorithm 1: truncated ends bootstrap, terminal ones do not."""
+    action = jnp.tanh(act(learner.target_actor, batch.next_obs))
+    noise = config.smoothing * jax.random.normal(key, action.shape)
+    noise = jnp.clip(noise, -config.smoothing_clip, config.smoothing_clip)
+    action = jnp.clip(action + noise, -1.0, 1.0)
+    values = [q(batch.next_obs, action) for q in learner.target_critics]
+    value = jax.tree.reduce(jnp.minimum, values)
+    return config.reward_scale * batch.reward + config.discount * jnp.where(batch.terminated, 0.0, value)
+
+
+def _follow(target, source, weight: float):
+    """Move the slow copy a little towards its source (soft update)."""
+    return jax.tree.map(lambda slow, fast: slow + weight * (fast - slow), target, source)

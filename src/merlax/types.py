@@ -1,0 +1,32 @@
+"""The few types that every layer shares."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import equinox as eqx
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+Key: TypeAlias = PRNGKeyArray
+Metrics: TypeAlias = dict[str, Array]
+
+
+class UserError(Exception):
+    """A mistake of the caller's, explained in one sentence that says what to change."""
+
+
+class Reward(eqx.Module):
+    """What one joint step pays: the sparse team reward and the dense reward of each agent."""
+
+    team: Float[Array, ""]
+    agent: Float[Array, " agent"]
+
+
+class Transition(eqx.Module):
+    """What each agent's replay buffer remembers of one joint step (paper, Algorithm 2, line 12)."""
+
+    obs: Float[Array, "*batch agent obs"]
+    action: Float[Array, "*batch agent act"]
+    reward: Float[Array, "*batch agent"]
+    next_obs: Float[Array, "*batch agent obs"]
+    terminated: Bool[Array, "*batch agent"]  # True: the target does not bootstrap
