@@ -2,6 +2,7 @@
 
 import jax
 import optax.tree
+from jax.experimental.key_reuse import _core as key_reuse
 from jaxtyping import install_import_hook
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
@@ -11,6 +12,9 @@ jax.config.update("jax_num_cpu_devices", 2)
 jax.devices()  # starts JAX, so that importing merlax no longer changes the number of devices
 
 install_import_hook("merlax", "beartype.beartype")
+
+# The checker knows no transpose, though `vmap` over a scan transposes its keys, and takes them for used.
+key_reuse.key_reuse_signatures[jax.lax.transpose_p] = key_reuse.KeyReuseSignature(key_reuse.Forward(0, 0))
 
 _bias_correction = optax.tree.bias_correction
 

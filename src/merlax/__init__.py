@@ -4,12 +4,12 @@ from merlax import devices as _devices
 
 _devices.use_all_cores()  # must come before JAX starts
 
-from merlax.api import evaluate, load, plot, render, train  # noqa: E402
+from merlax.api import evaluate, plot, render, train  # noqa: E402
 from merlax.envs import Env, Rover, ids, make, register, two_rovers  # noqa: E402
 from merlax.evolution import expected_selection_rate  # noqa: E402
 from merlax.networks import TeamPolicy  # noqa: E402
 from merlax.presets import preset  # noqa: E402
-from merlax.runs import Run  # noqa: E402
+from merlax.runs import Run, load  # noqa: E402
 from merlax.types import Reward, UserError  # noqa: E402
 
 __all__ = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import jax
 from merlax import algorithms, config, devices, display, envs, figures, presets, rollout, runs, training
 from merlax.envs.base import Env
 from merlax.published import published
-from merlax.runs import Run, RunFolder, load
+from merlax.runs import Run, RunFolder
 from merlax.types import Key, UserError
 
 FINAL_EPISODES = 200
@@ -106,7 +107,9 @@ def _finish(folder: RunFolder, env: Env, finished: bool) -> Run:
     if not (folder.path / "champion").exists():
         raise UserError(f"The run in '{folder.path}' was stopped before its first generation ended.")
     run = runs.load(folder.path, env)
-    folder.write_json("final.json", evaluate(run) | {"finished": finished})
+    result = evaluate(run, seed=run.config["seed"])
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    folder.write_json("final.json", result | {"finished": finished, "peak_memory_mb": round(memory)})
     plot(run, folder.path / "learning_curve.png")
     if figures.can_draw(env):
         render(run, folder.path / "champion.gif")

@@ -70,7 +70,7 @@ def _rollouts(algorithm: Merl, stored: bool) -> float:
 
     @jax.jit
     def play(key: Any, population: Any, learner: Any) -> Any:
-        (played, memory), (explored, learner_memory) = algorithm._explore(key, population, learner)
+        (played, memory), (explored, learner_memory) = algorithm.explore(key, population, learner)
         return (played, explored, memory, learner_memory) if stored else (played, explored)
 
     played, explored, *_ = play(*args)
@@ -143,7 +143,10 @@ def _first_generation(world: str, preset: str) -> tuple[float, float, float]:
     results = []
     with tempfile.TemporaryDirectory() as cache:
         for _ in range(2):
-            environment = os.environ | {"JAX_COMPILATION_CACHE_DIR": cache, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.2"}
+            environment = os.environ | {
+                "JAX_COMPILATION_CACHE_DIR": cache,
+                "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.2",
+            }
             command = [sys.executable, "-m", "merlax.bench", world, preset]
             output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
             results.append(json.loads(output.splitlines()[-1]))

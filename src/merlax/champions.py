@@ -26,7 +26,8 @@ def save(folder: Path, policy: TeamPolicy) -> None:
         shutil.rmtree(leftover, ignore_errors=True)
     fresh.mkdir(parents=True)
     (fresh / "policy.json").write_text(json.dumps(_describe(policy), indent=2) + "\n")
-    np.savez(fresh / "weights.npz", **{_name(path): np.asarray(w) for path, w in _leaves(policy)})
+    weights: dict[str, Any] = {_name(path): np.asarray(w) for path, w in _leaves(policy)}
+    np.savez(fresh / "weights.npz", **weights)
     if folder.exists():
         os.replace(folder, old)
     os.replace(fresh, folder)

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import sys
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from tyro.conf import Positional, arg
 
-from merlax import algorithms, api, bench, config, devices, display, envs, evolution, presets
+from merlax import api, bench, config, devices, display, envs, evolution, presets
 from merlax.envs.base import suggest
 from merlax.published import published
 from merlax.runs import Run
@@ -50,7 +51,7 @@ class TrainOptions:
 def train(args: Sequence[str]) -> int:
     """Train a team on a world and leave everything in a run folder."""
     world = _world_in(args)
-    chosen = dict(zip(args, args[1:], strict=False))
+    chosen = dict(pairwise(args))
     settings = presets.preset(chosen.get("--preset", "fast"), world)
     if "--config" in chosen:
         settings = config.merge(settings, _read_json(Path(chosen["--config"])))
@@ -118,7 +119,17 @@ def list_envs(args: Sequence[str]) -> int:
         """Print JSON instead of a table."""
 
     options = _parse(Options, "envs", args)
-    columns = ("num_agents", "obs_size", "act_size", "horizon", "num_poi", "coupling", "side", "observation_distance", "speed")
+    columns = (
+        "num_agents",
+        "obs_size",
+        "act_size",
+        "horizon",
+        "num_poi",
+        "coupling",
+        "side",
+        "observation_distance",
+        "speed",
+    )
     rows = {name: {c: getattr(envs.make(name), c, None) for c in columns} for name in envs.ids()}
     if options.json:
         print(json.dumps(rows, indent=2))
@@ -168,7 +179,10 @@ def run_bench(args: Sequence[str]) -> int:
         return 0
     table = Table("measure", *results, box=None, pad_edge=False)
     for name in next(iter(results.values())):
-        table.add_row(name, *(f"{result[name]:,.4g}" if result[name] < 100 else f"{result[name]:,.0f}" for result in results.values()))
+        table.add_row(
+            name,
+            *(f"{result[name]:,.4g}" if result[name] < 100 else f"{result[name]:,.0f}" for result in results.values()),
+        )
     Console().print(table)
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -20,10 +21,11 @@ def use_all_cores() -> None:
 
     Must run before JAX starts its backend; afterwards, and on a GPU or TPU, it changes nothing.
     """
-    try:
-        jax.config.update("jax_num_cpu_devices", len(os.sched_getaffinity(0)))
-    except (RuntimeError, AttributeError):  # JAX runs already, or not Linux
-        pass
+    if "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", ""):
+        return  # the user has chosen
+    with contextlib.suppress(RuntimeError):  # JAX runs already
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        jax.config.update("jax_num_cpu_devices", cores)
 
 
 def mesh() -> Mesh:
@@ -63,7 +65,7 @@ def gather(devices: Mesh, tree: Any) -> Any:
 
 def use_compilation_cache() -> None:
     """Keep compiled programs between processes, unless the user has a cache of their own."""
-    if jax.config.jax_compilation_cache_dir is None:
+    if jax.config.values.get("jax_compilation_cache_dir") is None:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         jax.config.update("jax_compilation_cache_dir", str(home / "merlax" / "xla"))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn
@@ -13,6 +13,7 @@ from rich.text import Text
 PLAIN_SECONDS = 10.0  # between two plain lines
 
 
+@runtime_checkable
 class Display(Protocol):
     """What the training loop reports to."""
 
@@ -68,7 +69,9 @@ class Lines:
 
     def update(self, row: dict[str, Any]) -> None:
         self._rate.update(row)
-        self._last = f"{self._title}: generation {row['generation']}, {row['frames']:,} frames, {self._rate.status(row)}"
+        self._last = (
+            f"{self._title}: generation {row['generation']}, {row['frames']:,} frames, {self._rate.status(row)}"
+        )
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + PLAIN_SECONDS
             print(self._last, flush=True)

@@ -205,7 +205,6 @@ def take(population: T, index: Int[Array, " chosen"]) -> T:
     return jax.tree.map(lambda leaf: leaf[index], population)
 
 
-
 def expected_selection_rate(
     population: int = 10, elites: int = 4, tournament: int = 3, *, trials: int = 1_000_000, seed: int = 0
 ) -> float:

@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int
 from merlax import devices
 from merlax.envs.base import Env
 from merlax.networks import TeamPolicy
-from merlax.types import Key, Transition
+from merlax.types import Key, Keys, Transition
 
 
 class Episode(eqx.Module):
@@ -89,8 +89,8 @@ def test(key: Key, env: Env, policy: TeamPolicy, episodes: int) -> Float[Array, 
 
 
 @partial(jax.jit, static_argnums=2)
-def _test(keys: Key, policy: TeamPolicy, env: Env) -> Float[Array, " episode"]:
-    def scores(keys: Key, policy: TeamPolicy) -> Float[Array, " episode"]:
+def _test(keys: Keys, policy: TeamPolicy, env: Env) -> Float[Array, " episode"]:
+    def scores(keys: Keys, policy: TeamPolicy) -> Float[Array, " episode"]:
         return jax.vmap(lambda key: play(key, env, policy)[0].fitness)(keys)
 
     return devices.shard_over(devices.mesh(), scores)(keys, policy)

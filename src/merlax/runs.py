@@ -20,7 +20,7 @@ from merlax.envs.base import Env
 from merlax.networks import TeamPolicy
 from merlax.types import UserError
 
-COLUMNS = (
+COLUMNS: tuple[str, ...] = (
     "generation", "frames", "seconds", "champion_score", "best_fitness", "mean_fitness", "learner_score",
     "migrant_fate", "agent_reward", "critic_loss", "actor_loss", "updates", "fitness",
 )  # fmt: skip
@@ -72,7 +72,7 @@ class RunFolder:
         self.path = path
         _claim(path, force)
         _write_text(path / "config.json", json.dumps(settings | versions(), indent=2) + "\n")
-        self._file = open(path / "progress.csv", "w", newline="")
+        self._file = open(path / "progress.csv", "w", newline="")  # noqa: SIM115
         self._rows = csv.DictWriter(self._file, COLUMNS, restval="", extrasaction="ignore")
         self._rows.writeheader()
         self._events = _event_writer(path)
@@ -149,10 +149,11 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def _cell(value: Any) -> Any:
+    """A number as short as float32 allows; nothing for NaN."""
     if isinstance(value, float):
-        return "" if np.isnan(value) else repr(float(np.float32(value))) if abs(value) < 1e6 else repr(value)
+        return "" if np.isnan(value) else str(np.float32(value))
     if isinstance(value, np.ndarray):
-        return " ".join(repr(float(v)) for v in value)
+        return " ".join(str(v) for v in value)
     return value
 
 

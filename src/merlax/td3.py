@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 import equinox as eqx
 import jax
@@ -14,6 +14,8 @@ from jaxtyping import Array, Float, Int
 from merlax import replay
 from merlax.networks import LEARNER_BIAS, Critic, TeamPolicy, kaiming
 from merlax.types import Key, Metrics, Transition, UserError
+
+T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +69,9 @@ class TD3Config:
         if self.order not in ("sequential", "joint"):
             raise UserError(f"order is {self.order!r}; choose 'sequential' or 'joint'.")
         if self.batch > self.buffer:
-            raise UserError(f"batch is {self.batch} but a buffer keeps only {self.buffer}; lower batch or raise buffer.")
+            raise UserError(
+                f"batch is {self.batch} but a buffer keeps only {self.buffer}; lower batch or raise buffer."
+            )
         if self.batch * self.burn_in > self.buffer:
             raise UserError(
                 f"learning would never begin: burn_in asks for {self.batch * self.burn_in} stored transitions but a "
@@ -88,8 +92,13 @@ class Learner(eqx.Module):
 
 
 def init(
-    key: Key, num_agents: int, obs_size: int, act_size: int, actor_hidden: tuple[int, ...],
-    critic_hidden: tuple[int, ...], config: TD3Config,
+    key: Key,
+    num_agents: int,
+    obs_size: int,
+    act_size: int,
+    actor_hidden: tuple[int, ...],
+    critic_hidden: tuple[int, ...],
+    config: TD3Config,
 ) -> Learner:
     """A new learner; the targets start as copies."""
     key_actor, key_critics = jax.random.split(key)
@@ -97,8 +106,12 @@ def init(
     critics = tuple(Critic(k, obs_size, act_size, critic_hidden) for k in jax.random.split(key_critics, config.critics))
     copy = lambda tree: jax.tree.map(jnp.copy, tree)  # noqa: E731
     return Learner(
-        actor, critics, copy(actor), copy(critics),
-        optax.adam(config.actor_rate).init(actor), optax.adam(config.critic_rate).init(critics),
+        actor,
+        critics,
+        copy(actor),
+        copy(critics),
+        _moments(actor),
+        _moments(critics),
         jnp.zeros((), jnp.int32),
     )
 
@@ -123,11 +136,9 @@ def learn(
     return learner, jax.tree.map(lambda total: total / updates, totals) | {"updates": rounds}
 
 
-def update(
-    key: Key, learner: Learner, batch: Transition, config: TD3Config
-) -> tuple[Learner, Metrics]:
+def update(key: Key, learner: Learner, batch: Transition, config: TD3Config) -> tuple[Learner, Metrics]:
     """One round: every agent's minibatch, agent after agent or all at once."""
-    learner = eqx.tree_at(lambda l: l.rounds, learner, learner.rounds + 1)
+    learner = eqx.tree_at(lambda each: each.rounds, learner, learner.rounds + 1)
     if config.order == "joint":
         return _gradient_step(key, learner, batch, TeamPolicy.preactivation, config)
 
@@ -150,8 +161,7 @@ def _gradient_step(key: Key, learner: Learner, batch: Transition, act, config: T
         return sum((jnp.mean((q(batch.obs, batch.action) - target) ** 2) for q in critics), jnp.zeros(()))
 
     loss, gradient = jax.value_and_grad(critic_loss)(learner.critics)
-    steps, critic_moments = optax.adam(config.critic_rate).update(gradient, learner.critic_moments)
-    critics = optax.apply_updates(learner.critics, steps)
+    critics, critic_moments = _descend(learner.critics, gradient, learner.critic_moments, config.critic_rate)
 
     def actor_loss(actor: TeamPolicy) -> Float[Array, ""]:
         raw = act(actor, batch.obs)
@@ -159,21 +169,22 @@ def _gradient_step(key: Key, learner: Learner, batch: Transition, act, config: T
 
     def move_actor(actor, moments, target_actor):
         loss, gradient = jax.value_and_grad(actor_loss)(actor)
-        steps, moments = optax.adam(config.actor_rate).update(gradient, moments)
-        actor = optax.apply_updates(actor, steps)
+        actor, moments = _descend(actor, gradient, moments, config.actor_rate)
         return actor, moments, _follow(target_actor, actor, config.target_weight), loss
 
     def keep_actor(actor, moments, target_actor):
         return actor, moments, target_actor, jnp.zeros(())
 
     actor, actor_moments, target_actor, loss_actor = jax.lax.cond(
-        learner.rounds % config.delay == 0, move_actor, keep_actor,
-        learner.actor, learner.actor_moments, learner.target_actor,
+        learner.rounds % config.delay == 0,
+        move_actor,
+        keep_actor,
+        learner.actor,
+        learner.actor_moments,
+        learner.target_actor,
     )
     target_critics = _follow(learner.target_critics, critics, config.target_weight)
-    learner = Learner(
-        actor, critics, target_actor, target_critics, actor_moments, critic_moments, learner.rounds
-    )
+    learner = Learner(actor, critics, target_actor, target_critics, actor_moments, critic_moments, learner.rounds)
     return learner, {"critic_loss": loss, "actor_loss": loss_actor * config.delay}
 
 
@@ -188,6 +199,17 @@ def _bootstrap(key: Key, learner: Learner, batch: Transition, act, config: TD3Co
     return config.reward_scale * batch.reward + config.discount * jnp.where(batch.terminated, 0.0, value)
 
 
-def _follow(target, source, weight: float):
+def _moments(params: Any) -> optax.OptState:
+    """Adam's moments before the first step; they do not depend on the rate."""
+    return optax.adam(0.0).init(params)
+
+
+def _descend(params: T, gradient: T, moments: optax.OptState, rate: float) -> tuple[T, optax.OptState]:
+    """One step of Adam."""
+    steps, moments = optax.adam(rate).update(gradient, moments)  # pyright: ignore[reportArgumentType]
+    return eqx.apply_updates(params, steps), moments
+
+
+def _follow(target: T, source: T, weight: float) -> T:
     """Move the slow copy a little towards its source (soft update)."""
     return jax.tree.map(lambda slow, fast: slow + weight * (fast - slow), target, source)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import equinox as eqx
+import jaxtyping
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 Key: TypeAlias = PRNGKeyArray
+Keys: TypeAlias = jaxtyping.Key[Array, "..."]  # a batch of them
 Metrics: TypeAlias = dict[str, Array]
 
 

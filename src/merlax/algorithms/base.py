@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from merlax.envs.base import Env
 from merlax.networks import TeamPolicy
 from merlax.types import Key, Metrics
 
 
+@runtime_checkable
 class Algorithm(Protocol):
     """`step` is one generation; `champion` is the team that a test plays and a run keeps."""
 

@@ -9,22 +9,21 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
 
 from merlax import devices, evolution, replay, rollout, td3
 from merlax.envs.base import Env
 from merlax.evolution import EvolutionConfig
 from merlax.networks import TeamPolicy
 from merlax.td3 import TD3Config
-from merlax.types import Key, Metrics, UserError
+from merlax.types import Key, Keys, Metrics, UserError
 
 
 @dataclasses.dataclass(frozen=True)
 class MerlConfig:
     """Everything that shapes a run of MERL."""
 
-    evolution: EvolutionConfig = EvolutionConfig()
-    td3: TD3Config = TD3Config()
+    evolution: EvolutionConfig = dataclasses.field(default_factory=EvolutionConfig)
+    td3: TD3Config = dataclasses.field(default_factory=TD3Config)
     fitness_episodes: int = 10
     """Episodes per fitness (rollouts per fitness, ξ)."""
     noisy_episodes: int = 1
@@ -68,7 +67,7 @@ class Merl:
     """`init`, `step` and `champion` of MERL on one world."""
 
     env: Env
-    config: MerlConfig = MerlConfig()
+    config: MerlConfig = dataclasses.field(default_factory=MerlConfig)
 
     @property
     def frames_per_generation(self) -> int:
@@ -102,15 +101,15 @@ class Merl:
         key_rollouts, key_learn = jax.random.split(key)
         cores = devices.mesh()
         teams = devices.spread(cores, (state.population, state.learner.actor))
-        experience = self._explore(devices.spread(cores, key_rollouts), *teams)
-        return self._improve(*devices.gather(cores, (key_learn, state, experience)))
+        experience = self.explore(devices.spread(cores, key_rollouts), *teams)
+        return self.improve(*devices.gather(cores, (key_learn, state, experience)))
 
     def champion(self, state: MerlState) -> TeamPolicy:
         """The fittest team of the newest generation."""
         return state.champion
 
     @partial(jax.jit, static_argnums=0)
-    def _explore(self, key: Key, population: TeamPolicy, learner: TeamPolicy) -> Any:
+    def explore(self, key: Key, population: TeamPolicy, learner: TeamPolicy) -> Any:
         """Lines 6–9 and the learner's own noisy rollouts."""
         c, cores = self.config, devices.mesh()
         key_teams, key_learner = jax.random.split(key)
@@ -121,11 +120,11 @@ class Merl:
         else:
             keys = jax.random.split(key_teams, (c.evolution.population, episodes))
 
-        def one_team(team: tuple[Key, TeamPolicy]) -> Any:
+        def one_team(team: tuple[Keys, TeamPolicy]) -> Any:
             keys, policy = team
             return jax.vmap(lambda k, n: rollout.play(k, self.env, policy, n))(keys, noise)
 
-        def learner_episodes(keys: Key, policy: TeamPolicy) -> Any:
+        def learner_episodes(keys: Keys, policy: TeamPolicy) -> Any:
             return jax.vmap(lambda k: rollout.play(k, self.env, policy, c.noise))(keys)
 
         teams = devices.shard_over(cores, jax.vmap(one_team))((keys, population))
@@ -135,7 +134,7 @@ class Merl:
         return teams, explored
 
     @partial(jax.jit, static_argnums=0, donate_argnums=2)
-    def _improve(self, key: Key, state: MerlState, experience: Any) -> tuple[MerlState, Metrics]:
+    def improve(self, key: Key, state: MerlState, experience: Any) -> tuple[MerlState, Metrics]:
         """Lines 10–28: remember, learn, rank, select, evolve, migrate."""
         c = self.config
         key_learn, key_select, key_evolve = jax.random.split(key, 3)

@@ -7,7 +7,15 @@ from merlax.envs.rover import Rover, RoverState
 from merlax.envs.two_rovers import two_rovers
 
 # FACTS: name → rovers, POIs, side of the world. The number in the name is the coupling.
-_ROVER_SIZES = {1: (3, 3, 30), 2: (4, 4, 20), 3: (6, 4, 20), 4: (8, 4, 20), 5: (10, 4, 20), 6: (12, 4, 20), 7: (14, 4, 20)}
+_ROVER_SIZES = {
+    1: (3, 3, 30),
+    2: (4, 4, 20),
+    3: (6, 4, 20),
+    4: (8, 4, 20),
+    5: (10, 4, 20),
+    6: (12, 4, 20),
+    7: (14, 4, 20),
+}
 
 for _coupling, (_agents, _poi, _side) in _ROVER_SIZES.items():
     _world = partial(Rover, num_agents=_agents, num_poi=_poi, coupling=_coupling, side=_side)

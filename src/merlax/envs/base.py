@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from jaxtyping import Array, Bool, Float
 
 from merlax.types import Key, Reward, UserError
 
-StepResult = tuple[
-    Float[Array, "agent obs"], Any, Reward, Bool[Array, ""], Bool[Array, ""], dict[str, Array]
-]
+StepResult = tuple[Float[Array, "agent obs"], Any, Reward, Bool[Array, ""], Bool[Array, ""], dict[str, Array]]
 
 
+@runtime_checkable
 class Env(Protocol):
     """One cooperative world: pure, hashable, jit- and vmap-able, without batch axes.
 

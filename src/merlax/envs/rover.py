@@ -37,16 +37,27 @@ class Rover:
     """The rover domain. A POI is observed once `coupling` rovers are within `observation_distance`."""
 
     num_agents: int = 6
+    """Rovers (N)."""
     num_poi: int = 4
+    """Points of interest (K)."""
     coupling: int = 3
+    """Rovers that must be near a POI at the same time to observe it (n)."""
     side: int = 20
+    """Side of the square in which rovers and POIs start."""
     horizon: int = 50
+    """Steps of an episode."""
     observation_distance: float = 3.0
+    """How near a rover must be to a POI to count."""
     sectors: int = 36
+    """Sensor sectors around a rover, for each of its two channels."""
     speed: Literal["free", "pinned"] = "free"
+    """free: the first action accelerates; pinned: 0.5 always, as very likely in the published runs."""
     encoding: Literal["clean", "published"] = "clean"
-    rover_start: tuple[Point, ...] | None = None  # fixed instead of random positions
+    """Observation as published, or the same numbers, each rescaled on its own so that a network can read them."""
+    rover_start: tuple[Point, ...] | None = None
+    """Fixed instead of random positions of the rovers."""
     poi_start: tuple[Point, ...] | None = None
+    """Fixed instead of random positions of the POIs."""
 
     def __post_init__(self) -> None:
         for name in ("num_agents", "num_poi", "coupling", "horizon", "sectors"):
@@ -59,7 +70,9 @@ class Rover:
                 "be observed; lower coupling or raise num_agents."
             )
         if not isinstance(self.side, int) or self.side < 9:
-            raise UserError(f"side is {self.side!r}; make it a whole number of at least 9, or no place is left for POIs.")
+            raise UserError(
+                f"side is {self.side!r}; make it a whole number of at least 9, or no place is left for POIs."
+            )
         if not (math.isfinite(self.observation_distance) and self.observation_distance > 0):
             raise UserError(f"observation_distance is {self.observation_distance}; make it a positive number.")
         if self.speed not in ("free", "pinned"):

@@ -10,7 +10,12 @@ from merlax.figures.curves import learning_curve
 from merlax.rollout import Trace
 from merlax.types import UserError
 
-__all__ = ["learning_curve", "render"]
+__all__ = ["can_draw", "learning_curve", "render"]
+
+
+def can_draw(env: Env) -> bool:
+    """Whether `render` knows this kind of world."""
+    return isinstance(env, Rover)
 
 
 def render(env: Env, trace: Trace, out: Path) -> None:

@@ -126,7 +126,7 @@ def _write_labels(fig: Figure, ax: Axes, labels: list[_Label]) -> None:
     x = 1.04
     texts = [
         ax.text(x, 0.5, label.text, transform=ax.transAxes, va="center", color=label.color,
-                fontsize=style.SMALL, fontweight="bold" if label.bold else "normal")
+                fontsize=style.SMALL, fontweight="bold" if label.bold else "normal", parse_math=False)
         for label in labels
     ]  # fmt: skip
     fig.draw_without_rendering()  # the layout settles here: it makes room for the labels, whatever their height

@@ -47,10 +47,10 @@ class Scene:
 class Stage:
     """An axes that shows the scene. Only what moves is set anew, so that many instants are drawn fast."""
 
-    def __init__(self, ax: Axes, env: Rover, scene: Scene):
+    def __init__(self, ax: Axes, env: Rover, scene: Scene) -> None:
         self.scene = scene
         self.colors = rover_colors(env.num_agents)
-        low, size = _view(env, scene)
+        low, size = view(env, scene)
         ax.set(xlim=(low[0], low[0] + size), ylim=(low[1], low[1] + size), aspect="equal")
         ax.set_axis_off()
         ax.add_patch(Rectangle((0, 0), env.side, env.side, fill=False, edgecolor=style.FAINT, linewidth=0.8))
@@ -61,7 +61,7 @@ class Stage:
         self._rovers = PolyCollection([], facecolors=self.colors, edgecolors="white", linewidths=0.5, zorder=5)
         for collection in (self._reach, self._trails, self._rovers):
             ax.add_collection(collection, autolim=False)
-        self._arrow = 0.026 * size * ARROW
+        self._arrow = 0.026 * size  # from a rover's centre to its tip
 
     def show(self, t: int, *, tail: int) -> None:
         """Show instant `t`, with trails that go back over `tail` steps."""
@@ -69,9 +69,7 @@ class Stage:
         self._poi.set_facecolor([GOLD if seen else BLACK for seen in counted])
         self._reach.set_facecolor([(*to_rgb(GOLD), 0.13 if seen else 0.0) for seen in counted])
         self._show_trails(self.scene.position[max(0, t - tail) : t + 1], tail)
-        cos, sin = np.cos(self.scene.heading[t]), np.sin(self.scene.heading[t])
-        rotation = np.stack([np.stack([cos, sin], -1), np.stack([-sin, cos], -1)], axis=1)  # [agent, 2, 2]
-        self._rovers.set_verts(list(self.scene.position[t][:, None] + self._arrow @ rotation))
+        self._rovers.set_verts(list(arrows(self.scene.position[t], self.scene.heading[t], self._arrow)))
 
     def _show_trails(self, path: Float[np.ndarray, "time agent 2"], tail: int) -> None:
         """Old parts of a trail are mixed with white, not transparent: parts that overlap would show as beads."""
@@ -79,7 +77,16 @@ class Stage:
         age = np.arange(len(segments), 0, -1)[:, None, None] / tail
         keep = 1.0 - (1.0 - FAINTEST) * age
         self._trails.set_segments(list(segments.reshape(-1, 2, 2)))
-        self._trails.set_color((1.0 - keep * (1.0 - self.colors)).reshape(-1, 3))
+        self._trails.set(color=(1.0 - keep * (1.0 - self.colors)).reshape(-1, 3))
+
+
+def arrows(
+    position: Float[np.ndarray, "agent 2"], heading: Float[np.ndarray, " agent"], size: float
+) -> Float[np.ndarray, "agent corner 2"]:
+    """One arrow at each position, its tip `size` ahead of it."""
+    cos, sin = np.cos(heading), np.sin(heading)
+    ahead, aside = np.stack([cos, sin], axis=-1), np.stack([-sin, cos], axis=-1)
+    return position[:, None] + size * (ARROW[:, :1] * ahead[:, None] + ARROW[:, 1:] * aside[:, None])
 
 
 def rover_colors(num: int) -> Float[np.ndarray, "agent 3"]:
@@ -88,13 +95,13 @@ def rover_colors(num: int) -> Float[np.ndarray, "agent 3"]:
     if num <= len(few):
         return np.array([to_rgb(color) for color in few[:num]])
     yellow = 0.5, 0.74  # the part of the colour map that is left out
-    at = np.linspace(0.04, 0.97 - (yellow[1] - yellow[0]), num)
+    at = np.linspace(0.09, 0.93 - (yellow[1] - yellow[0]), num)
     at = np.where(at > yellow[0], at + yellow[1] - yellow[0], at)
     neighbours_differ = np.where(np.arange(num) % 2, 0.62, 1.0)[:, None]
     return colormaps["turbo"](at)[:, :3] * neighbours_differ
 
 
-def _view(env: Rover, scene: Scene) -> tuple[Float[np.ndarray, " 2"], float]:
+def view(env: Rover, scene: Scene) -> tuple[Float[np.ndarray, " 2"], float]:
     """The lower left corner and the size of a square that holds the world and everything that left it."""
     reach = env.observation_distance
     points = np.concatenate(

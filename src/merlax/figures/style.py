@@ -41,7 +41,7 @@ def figure(width: float = COLUMN_WIDTH, height: float = 2.4) -> tuple[Figure, Ax
 
 def title(ax: Axes, text: str) -> None:
     """Write the title flush left, where reading starts."""
-    ax.set_title(text, loc="left", fontsize=TEXT, color=INK, pad=6)
+    ax.set_title(text, loc="left", fontsize=TEXT, color=INK, pad=6, parse_math=False)
 
 
 def save(fig: Figure, path: Path) -> None:

@@ -1,0 +1,120 @@
+"""MERL as a whole: the contract of an algorithm, and what a generation leaves behind."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tests.rendezvous import Rendezvous
+
+from merlax import evolution, rollout
+from merlax.algorithms import Merl, MerlConfig
+from merlax.evolution import EvolutionConfig
+from merlax.td3 import TD3Config
+
+TD3 = TD3Config(
+    actor_rate=3e-3, critic_rate=3e-3, target_weight=0.02, discount=0.5, batch=32, buffer=2000, reward_scale=1.0,
+    order="joint", updates_per_frame=0.5, burn_in=2, action_penalty=0.001,
+)  # fmt: skip
+CONFIG = MerlConfig(
+    evolution=EvolutionConfig(population=6, elites=2),
+    td3=TD3,
+    fitness_episodes=2,
+    explore_episodes=5,
+    actor_hidden=(16,),
+    critic_hidden=(16,),
+)
+
+
+@pytest.fixture(scope="module")
+def merl() -> Merl:
+    return Merl(Rendezvous(), CONFIG)
+
+
+@pytest.fixture(scope="module")
+def two_generations(merl):
+    state = merl.init(jax.random.key(0))
+    first, metrics = merl.step(jax.random.key(1), jax.tree.map(jnp.copy, state))
+    second, _ = merl.step(jax.random.key(2), jax.tree.map(jnp.copy, first))
+    return state, first, second, metrics
+
+
+def same(a, b) -> bool:
+    return all(np.array_equal(x, y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True))
+
+
+def team(population, index):
+    return jax.tree.map(lambda leaf: leaf[index], population)
+
+
+def test_the_same_key_gives_the_same_generation(merl, two_generations):
+    _, first, second, _ = two_generations
+    again, _ = merl.step(jax.random.key(2), jax.tree.map(jnp.copy, first))
+    assert same(second, again)
+
+
+def test_another_key_gives_another_generation(merl, two_generations):
+    _, first, second, _ = two_generations
+    other, _ = merl.step(jax.random.key(3), jax.tree.map(jnp.copy, first))
+    assert not same(second.population, other.population)
+
+
+def test_a_generation_compiles_once(merl, two_generations):
+    del two_generations
+    before = Merl.improve._cache_size(), Merl.explore._cache_size()
+    state = merl.init(jax.random.key(5))
+    for generation in range(3):
+        state, _ = merl.step(jax.random.key(generation), state)
+    assert (Merl.improve._cache_size(), Merl.explore._cache_size()) == before
+
+
+def test_the_last_slot_holds_the_learners_newest_team(two_generations):
+    _, first, second, _ = two_generations
+    for state in (first, second):
+        assert same(team(state.population, -1), state.learner.actor)
+    assert not same(first.learner.actor, second.learner.actor)
+
+
+def test_the_champion_is_the_fittest_and_stays_as_first_elite(two_generations):
+    state, first, _, metrics = two_generations
+    best = int(np.argmax(metrics["fitness"]))
+    assert same(first.champion, team(state.population, best))
+    assert same(team(first.population, 0), first.champion)
+
+
+def test_every_joint_step_is_counted_and_stored(merl, two_generations):
+    _, first, _, metrics = two_generations
+    episodes = 6 * (2 + 1) + 5
+    assert int(metrics["frames"]) == episodes * merl.env.horizon == merl.frames_per_generation
+    assert int(first.buffer.size) == int(metrics["frames"])
+
+
+def test_the_learners_score_is_its_noiseless_fitness(two_generations):
+    *_, metrics = two_generations
+    assert float(metrics["learner_score"]) == float(metrics["fitness"][-1])
+    assert int(metrics["migrant_fate"]) in range(len(evolution.FATES))
+
+
+def test_on_the_same_instances_equal_teams_get_equal_fitness():
+    merl = Merl(Rendezvous(), dataclasses.replace(CONFIG, same_instances=True))
+    state = merl.init(jax.random.key(0))
+    clones = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf[:1], leaf.shape), state.population)
+    (played, _), _ = merl.explore(jax.random.key(1), clones, state.learner.actor)
+    assert len(np.unique(played.fitness[:, 0])) == 1
+    own = Merl(Rendezvous(), CONFIG)
+    (played, _), _ = own.explore(jax.random.key(1), clones, state.learner.actor)
+    assert len(np.unique(played.agent_reward[:, 0])) > 1
+
+
+@pytest.mark.parametrize("order", ["joint", "sequential"])
+def test_merl_learns_to_meet(order):
+    """Nobody is told where to meet: agents learn to reach marks, evolution picks the same mark for all."""
+    env = Rendezvous()
+    config = dataclasses.replace(CONFIG, td3=dataclasses.replace(TD3, order=order), fitness_episodes=4)
+    merl = Merl(env, config)
+    state = merl.init(jax.random.key(0))
+    for generation in range(40):
+        state, _ = merl.step(jax.random.key(generation), state)
+    score = float(rollout.test(jax.random.key(99), env, merl.champion(state), 50).mean())
+    assert score > 0.9

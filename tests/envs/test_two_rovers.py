@@ -1,0 +1,66 @@
+"""The motivating example: who reaches what, and when."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from merlax.envs import make
+from tests.envs.steering import head_for, head_for_nearest
+
+ENV = make("two-rovers")
+AWAY = (100.0, 10.0)
+FIRST, SECOND = ENV.poi_start
+
+
+@functools.cache
+def play(policy):
+    def one_step(state, target):
+        _, state, reward, terminated, truncated, info = ENV.step(jax.random.key(0), state, policy(state, target))
+        return state, (reward.team, terminated, truncated, info["observed"])
+
+    def episode(target):
+        state = ENV.reset(jax.random.key(0))[1]
+        return jax.lax.scan(one_step, state, jnp.broadcast_to(target, (ENV.horizon, *target.shape)))[1]
+
+    return jax.jit(episode)
+
+
+def straight(*targets):
+    return jax.tree.map(np.asarray, play(head_for)(jnp.array(targets)))
+
+
+@pytest.mark.parametrize(("rover", "poi", "steps"), [(0, 0, 21), (0, 1, 19), (1, 1, 24)])
+def test_a_straight_line_observes_at_the_earliest_step(rover, poi, steps):
+    targets = [AWAY, AWAY]
+    targets[rover] = ENV.poi_start[poi]
+    observed = straight(*targets)[-1]
+    assert observed[:, poi].argmax() + 1 == steps
+    assert not observed[:, 1 - poi].any()
+
+
+def test_the_second_rover_cannot_reach_the_first_poi():
+    assert not straight(AWAY, FIRST)[-1].any()
+
+
+def test_sharing_the_pois_pays_everything_and_ends_the_episode():
+    team, terminated, truncated, _ = straight(FIRST, SECOND)
+    assert terminated.argmax() + 1 == 25
+    assert team[24] == 1.0
+    assert not truncated[:25].any()
+
+
+def test_heading_for_the_nearest_poi_is_a_trap():
+    team, terminated, truncated, _ = jax.tree.map(
+        np.asarray, play(lambda state, _: head_for_nearest(state))(jnp.zeros((2, 2)))
+    )
+    assert not terminated.any()
+    assert truncated.tolist() == [False] * 29 + [True]
+    assert team[-1] == 0.5
+
+
+def test_nothing_is_random():
+    first, second = (ENV.reset(jax.random.key(seed)) for seed in (0, 1))
+    jax.tree.map(np.testing.assert_array_equal, first, second)

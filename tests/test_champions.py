@@ -1,0 +1,93 @@
+"""A champion on disk: exact, alone, harmless, and refused in one sentence when it is broken."""
+
+import json
+import pickle
+import zipfile
+
+import jax
+import numpy as np
+import pytest
+
+from merlax import champions, envs
+from merlax.networks import TeamPolicy
+from merlax.types import UserError
+
+
+@pytest.fixture
+def policy() -> TeamPolicy:
+    return TeamPolicy(jax.random.key(0), 3, 5, 2, (4, 6))
+
+
+@pytest.fixture
+def folder(policy, tmp_path):
+    champions.save(tmp_path / "champion", policy)
+    return tmp_path / "champion"
+
+
+def test_a_champion_comes_back_bit_for_bit(policy, folder):
+    loaded = champions.load(folder)
+    assert jax.tree.structure(loaded) == jax.tree.structure(policy)
+    assert all(np.array_equal(a, b) for a, b in zip(jax.tree.leaves(loaded), jax.tree.leaves(policy), strict=True))
+
+
+def test_saving_again_replaces_it_and_leaves_nothing_else(folder):
+    other = TeamPolicy(jax.random.key(1), 3, 5, 2, (4, 6))
+    champions.save(folder, other)
+    assert np.array_equal(champions.load(folder).heads.weight, other.heads.weight)
+    assert [p.name for p in folder.parent.iterdir()] == ["champion"]
+
+
+def test_a_save_killed_between_its_renames_loses_nothing(policy, folder):
+    folder.rename(folder.with_name("champion.old"))
+    assert np.array_equal(champions.load(folder).heads.weight, policy.heads.weight)
+
+
+@pytest.mark.parametrize("name", ["policy.json", "weights.npz"])
+@pytest.mark.parametrize("damage", ["cut", "empty", "missing"])
+def test_a_broken_champion_is_refused(folder, name, damage):
+    content = (folder / name).read_bytes()
+    (folder / name).unlink()
+    if damage != "missing":
+        (folder / name).write_bytes(content[: len(content) // 2] if damage == "cut" else b"")
+    with pytest.raises(UserError, match="no champion"):
+        champions.load(folder)
+
+
+def test_a_champion_with_nan_is_refused(folder, policy):
+    broken = jax.tree.map(lambda leaf: leaf.at[0].set(np.nan), policy)
+    champions.save(folder, broken)
+    with pytest.raises(UserError, match="not finite"):
+        champions.load(folder)
+
+
+def test_a_champion_of_another_format_is_refused(folder):
+    sizes = json.loads((folder / "policy.json").read_text())
+    (folder / "policy.json").write_text(json.dumps(sizes | {"format": 99}))
+    with pytest.raises(UserError, match="another version"):
+        champions.load(folder)
+
+
+def test_a_champion_of_another_world_is_refused(policy, folder):
+    with pytest.raises(UserError, match="another world"):
+        champions.check_fits(policy, envs.make("rover-3"), folder)
+
+
+class Exploit:
+    """Unpickling it leaves a mark."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return (open, (str(self.mark), "w"))
+
+
+def test_a_pickled_array_in_a_champion_is_not_executed(folder, tmp_path):
+    mark = tmp_path / "executed"
+    evil = np.array([Exploit(mark)], dtype=object)
+    np.savez(folder / "weights.npz", **{"heads.weight": evil}, allow_pickle=True)
+    with zipfile.ZipFile(folder / "weights.npz") as file:
+        assert pickle.dumps(Exploit(mark))[:2] in file.read("heads.weight.npy")
+    with pytest.raises(UserError):
+        champions.load(folder)
+    assert not mark.exists()
