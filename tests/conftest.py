@@ -1,9 +1,10 @@
 """JAX in its strictest mode, two devices, and shapes and types checked at run time."""
 
 import jax
+import jaxtyping
 import optax.tree
+import pytest
 from jax.experimental.key_reuse import _core as key_reuse
-from jaxtyping import install_import_hook
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
@@ -11,7 +12,7 @@ jax.config.update("jax_debug_key_reuse", True)
 jax.config.update("jax_num_cpu_devices", 2)
 jax.devices()  # starts JAX, so that importing merlax no longer changes the number of devices
 
-install_import_hook("merlax", "beartype.beartype")
+jaxtyping.install_import_hook("merlax", "beartype.beartype")
 
 # The checker knows no transpose, though `vmap` over a scan transposes its keys, and takes them for used.
 key_reuse.key_reuse_signatures[jax.lax.transpose_p] = key_reuse.KeyReuseSignature(key_reuse.Forward(0, 0))
@@ -26,3 +27,11 @@ def _lenient_bias_correction(*args, **kwargs):
 
 
 optax.tree.bias_correction = _lenient_bias_correction
+
+
+@pytest.fixture
+def unchecked():
+    """No run-time type checks: a user's mistake must meet our own sentence."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)

@@ -70,7 +70,7 @@ def _rollouts(algorithm: Merl, stored: bool) -> float:
 
     @jax.jit
     def play(key: Any, population: Any, learner: Any) -> Any:
-        (played, memory), (explored, learner_memory) = algorithm.explore(key, population, learner)
+        (played, memory), (explored, learner_memory) = algorithm._explore(key, population, learner)
         return (played, explored, memory, learner_memory) if stored else (played, explored)
 
     played, explored, *_ = play(*args)

@@ -44,13 +44,18 @@ def shard_over(devices: Mesh, function: Callable[..., Any]) -> Callable[..., Any
         length = jax.tree.leaves(split)[0].shape[0]
         padding = -length % devices.size
         if padding:
-            pad = lambda leaf: jnp.concatenate([leaf, jnp.repeat(leaf[:1], padding, axis=0)])  # noqa: E731
-            split = jax.tree.map(pad, split)
+            split = jax.tree.map(lambda leaf: _pad(leaf, padding), split)
         specs = (spec, *(everywhere for _ in shared))
         result = jax.shard_map(function, mesh=devices, in_specs=specs, out_specs=spec, check_vma=False)(split, *shared)
         return jax.tree.map(lambda leaf: leaf[:length], result) if padding else result
 
     return sharded
+
+
+def _pad(x: jax.Array, length: int) -> jax.Array:
+    if jnp.issubdtype(x.dtype, jax.dtypes.prng_key):  # as plain numbers: a copied key would count as reused
+        return jax.random.wrap_key_data(_pad(jax.random.key_data(x), length), impl=jax.random.key_impl(x))
+    return jnp.concatenate([x, jnp.repeat(x[:1], length, axis=0)])
 
 
 def spread(devices: Mesh, tree: Any) -> Any:

@@ -94,7 +94,7 @@ def new_record(population: int) -> Record:
 def remember(record: Record, newest: Float[Array, " pop"], memory: int) -> Record:
     """Add one generation's fitness. With memory 1 only the newest counts, as in the paper."""
     age = jnp.minimum(record.age + 1, memory)
-    return Record(record.mean + (newest - record.mean) / age, age)
+    return Record(record.mean + (newest - record.mean) / age.astype(newest.dtype), age)
 
 
 def judge(record: Record) -> Float[Array, " pop"]:
@@ -102,7 +102,8 @@ def judge(record: Record) -> Float[Array, " pop"]:
 
     The population's mean counts like one generation of the team's own. Among teams of one age this changes no rank.
     """
-    return (record.age * record.mean + jnp.nanmean(record.mean)) / (record.age + 1)
+    age = record.age.astype(record.mean.dtype)
+    return (age * record.mean + jnp.nanmean(record.mean)) / (age + 1.0)
 
 
 def inherit(record: Record, selection: Selection) -> Record:

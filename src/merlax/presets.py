@@ -36,17 +36,17 @@ FAST_ROVER = dataclasses.replace(
     PAPER_ROVER,
     td3=dataclasses.replace(
         PAPER_ROVER.td3,
-        actor_rate=3e-4,
-        critic_rate=1e-3,
-        target_weight=0.005,
+        actor_rate=5e-4,
+        critic_rate=2e-3,
+        target_weight=0.01,
         batch=256,
         reward_scale=1.0,
         order="joint",
-        updates_per_frame=0.025,
+        updates_per_frame=0.0125,
         action_penalty=0.002,
     ),
     same_instances=True,
-    fitness_memory=10,
+    fitness_memory=50,
 )
 
 _BY_WORLD: dict[str, dict[str, MerlConfig]] = {

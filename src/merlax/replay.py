@@ -51,7 +51,7 @@ def sample(key: Key, buffer: Buffer, batch: int) -> Transition:
     """`batch` transitions of each agent, uniformly and with replacement, each agent's on its own."""
     num_agents = buffer.rows.shape[1]
     # Not `randint`: its exact remainder costs more than the gather. The last row guards against rounding up.
-    index = jnp.floor(jax.random.uniform(key, (batch, num_agents)) * buffer.size).astype(jnp.int32)
+    index = jnp.floor(jax.random.uniform(key, (batch, num_agents)) * buffer.size.astype(jnp.float32)).astype(jnp.int32)
     index = jnp.minimum(index, buffer.size - 1)
     rows = buffer.rows.at[index, jnp.arange(num_agents)].get(mode="promise_in_bounds")
     return unpack(rows, buffer.obs_size, buffer.act_size)

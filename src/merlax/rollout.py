@@ -48,12 +48,12 @@ def play(key: Key, env: Env, policy: TeamPolicy, noise: Float[Array, ""] | float
         next_obs, state, reward, terminated, truncated, _ = env.step(key, state, action)
         ends = jnp.broadcast_to(terminated, (env.num_agents,))
         paid = jnp.where(alive, reward.team, 0.0), jnp.where(alive, reward.agent.mean(), 0.0)
-        memory = Memory(Transition(obs, action, reward.agent, next_obs, ends), alive)
-        return (next_obs, state, alive & ~(terminated | truncated)), (paid, memory)
+        transition = Transition(obs, action, reward.agent, next_obs, ends)
+        return (next_obs, state, alive & ~(terminated | truncated)), (paid, transition, alive)
 
     xs = jax.random.split(key_steps, env.horizon), noises
-    _, ((team, agent), memory) = jax.lax.scan(step, (obs, state, jnp.ones((), bool)), xs)
-    return Episode(team.sum(), agent.sum(), memory.valid.sum()), memory
+    _, ((team, agent), transitions, valid) = jax.lax.scan(step, (obs, state, jnp.ones((), bool)), xs)
+    return Episode(team.sum(), agent.sum(), valid.sum()), Memory(transitions, valid)
 
 
 class Trace(eqx.Module):

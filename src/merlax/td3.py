@@ -121,7 +121,7 @@ def learn(
 ) -> tuple[Learner, Metrics]:
     """Every round of updates that `frames` new joint steps pay for."""
     ready = buffer.size >= config.burn_in * config.batch
-    rounds = jnp.where(ready, jnp.floor(frames * config.updates_per_frame), 0.0).astype(jnp.int32)
+    rounds = jnp.where(ready, jnp.floor(frames.astype(jnp.float32) * config.updates_per_frame), 0.0).astype(jnp.int32)
 
     def one_round(i: Array, carry: tuple[Learner, Metrics]) -> tuple[Learner, Metrics]:
         learner, totals = carry
@@ -132,7 +132,7 @@ def learn(
 
     zeros = {"critic_loss": jnp.zeros(()), "actor_loss": jnp.zeros(())}
     learner, totals = jax.lax.fori_loop(0, rounds, one_round, (learner, zeros))
-    updates = jnp.maximum(rounds, 1)
+    updates = jnp.maximum(rounds, 1).astype(jnp.float32)
     return learner, jax.tree.map(lambda total: total / updates, totals) | {"updates": rounds}
 
 

@@ -62,11 +62,11 @@ def test_another_key_gives_another_generation(merl, two_generations):
 
 def test_a_generation_compiles_once(merl, two_generations):
     del two_generations
-    before = Merl.improve._cache_size(), Merl.explore._cache_size()
+    before = Merl.improve._cache_size(), Merl._explore._cache_size()
     state = merl.init(jax.random.key(5))
     for generation in range(3):
         state, _ = merl.step(jax.random.key(generation), state)
-    assert (Merl.improve._cache_size(), Merl.explore._cache_size()) == before
+    assert (Merl.improve._cache_size(), Merl._explore._cache_size()) == before
 
 
 def test_the_last_slot_holds_the_learners_newest_team(two_generations):

@@ -7,14 +7,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.envs.steering import head_for_nearest
 
 from merlax.envs import Rover, RoverState, make
 from merlax.envs.rover import sense
-from tests.envs.steering import head_for_nearest
 
 CLEAN = Rover(num_agents=3, num_poi=3, coupling=2)
 RAW = dataclasses.replace(CLEAN, encoding="published")
-PINNED = dataclasses.replace(CLEAN, speed="pinned")
+PINNED = dataclasses.replace(CLEAN, speed="pinned", rover_start=((9.0, 9.0),) * 3, poi_start=((1.0, 1.0),) * 3)
 STILL, AHEAD = (-1.0, 0.0), (1.0, 0.0)
 ROVERS, POIS, SPEED, TURN = slice(1, 37), slice(37, 73), 73, 74  # columns of an observation
 FAR = [(0.0, 19.0), (19.0, 19.0), (19.0, 0.0)]
@@ -105,8 +105,8 @@ def test_rovers_that_coincide_see_each_other_a_thousandth_away_in_sector_0():
 
 
 def test_a_rover_does_not_see_itself():
-    alone = Rover(num_agents=1, num_poi=1, coupling=1, encoding="published", rover_start=((9.0, 9.0),))
-    obs, _ = alone.reset(jax.random.key(0))
+    alone = Rover(num_agents=1, num_poi=3, coupling=1, encoding="published")
+    obs, *_ = step(alone, world([(9.0, 9.0)]))
     assert (obs[:, ROVERS] == -1.0).all()
 
 
@@ -143,7 +143,7 @@ def test_free_speed_grows_to_1_and_never_shrinks():
 
 
 def test_pinned_speed_reads_0_at_reset_and_a_half_after_whatever_the_action():
-    obs, state = PINNED.reset(jax.random.key(0))
+    obs, state = jax.jit(PINNED.reset)(jax.random.key(0))
     assert (obs[:, SPEED] == 0.0).all()
     for throttle in (-1.0, 1.0):
         obs, state, *_ = step(PINNED, state, (throttle, 0.3))

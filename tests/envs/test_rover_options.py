@@ -14,6 +14,7 @@ def is_one_sentence(error):
     return message.endswith(".") and "\n" not in message and ". " not in message
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -60,7 +61,7 @@ def test_a_name_that_no_world_has_is_refused():
 
 
 def test_an_option_that_no_world_has_is_refused():
-    with pytest.raises(UserError, match="'rover-3' does not take these options.*colour"):
+    with pytest.raises(UserError, match=r"'rover-3' does not take these options.*colour"):
         make("rover-3", colour="red")
 
 

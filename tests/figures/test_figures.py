@@ -96,7 +96,7 @@ def words_of(svg: Path) -> str:
 @pytest.fixture(scope="module")
 def two():
     env = make("two-rovers")
-    return env, steer(env)
+    return env, jax.jit(steer, static_argnums=0)(env)
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +214,8 @@ def test_the_picture_says_world_score_and_steps(two, tmp_path):
 def test_the_trace_of_a_network_is_drawn(tmp_path):
     env = make("rover-3", horizon=5)
     policy = TeamPolicy(jax.random.key(0), env.num_agents, env.obs_size, env.act_size, [8])
-    figures.render(env, play_trace(jax.random.key(1), env, policy), tmp_path / "net.gif")
+    trace = jax.jit(play_trace, static_argnums=1)(jax.random.key(1), env, policy)
+    figures.render(env, trace, tmp_path / "net.gif")
     assert len(frames_of(tmp_path / "net.gif")) == 6
 
 

@@ -99,18 +99,19 @@ class Merl:
     def step(self, key: Key, state: MerlState) -> tuple[MerlState, Metrics]:
         """One generation: all rollouts over all devices, then everything else on the first."""
         key_rollouts, key_learn = jax.random.split(key)
-        cores = devices.mesh()
-        teams = devices.spread(cores, (state.population, state.learner.actor))
-        experience = self.explore(devices.spread(cores, key_rollouts), *teams)
-        return self.improve(*devices.gather(cores, (key_learn, state, experience)))
+        experience = self.explore(key_rollouts, state.population, state.learner.actor)
+        return self.improve(*devices.gather(devices.mesh(), (key_learn, state, experience)))
 
     def champion(self, state: MerlState) -> TeamPolicy:
         """The fittest team of the newest generation."""
         return state.champion
 
-    @partial(jax.jit, static_argnums=0)
     def explore(self, key: Key, population: TeamPolicy, learner: TeamPolicy) -> Any:
-        """Lines 6–9 and the learner's own noisy rollouts."""
+        """Lines 6–9 and the learner's own noisy rollouts, over all devices."""
+        return self._explore(*devices.spread(devices.mesh(), (key, population, learner)))
+
+    @partial(jax.jit, static_argnums=0)
+    def _explore(self, key: Key, population: TeamPolicy, learner: TeamPolicy) -> Any:
         c, cores = self.config, devices.mesh()
         key_teams, key_learner = jax.random.split(key)
         episodes = c.fitness_episodes + c.noisy_episodes
@@ -157,7 +158,7 @@ class Merl:
             "best_fitness": newest.max(),
             "mean_fitness": newest.mean(),
             "learner_score": newest[-1],
-            "agent_reward": explored.agent_reward.sum() / explored.frames.sum(),
+            "agent_reward": explored.agent_reward.sum() / explored.frames.sum().astype(jnp.float32),
             "migrant_fate": evolution.fate(selection, c.evolution.population - 1),
         }
         state = MerlState(

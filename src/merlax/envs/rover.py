@@ -192,7 +192,7 @@ def sense(
     # An angle a hair below zero is rounded to 360° itself: hence the cap.
     sector = jnp.minimum(sectors - 1, jnp.floor(degrees * (sectors / 360.0))).astype(jnp.int32)
     # One fused pass per target: no [agent, target, sector] intermediate.
-    numbers = jnp.arange(sectors)
+    numbers = jnp.arange(sectors)[None]
     channel = jnp.full((offset.shape[0], sectors), EMPTY)
     for target in range(offset.shape[1]):
         hit = sector[:, target, None] == numbers

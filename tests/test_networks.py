@@ -1,0 +1,104 @@
+"""Team policies and critics."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tests.weights import weights
+
+from merlax.networks import LEARNER_BIAS, Critic, TeamPolicy, kaiming
+
+AGENTS, OBS, ACT = 3, 5, 2
+
+
+act = jax.jit(lambda team, obs: team(obs))
+preactivate = jax.jit(lambda team, obs: team.preactivation(obs))
+
+
+def policy(seed=0):
+    return weights(lambda key: TeamPolicy(key, AGENTS, OBS, ACT, (8, 6)), seed)
+
+
+def observations(*batch):
+    return jnp.array(np.random.default_rng(0).normal(size=(*batch, OBS)), jnp.float32)
+
+
+def test_a_head_acts_for_its_own_agent_only():
+    team, obs = policy(), observations(AGENTS)
+    for agent in range(AGENTS):
+        own = slice(agent * ACT, (agent + 1) * ACT)
+        weight, bias = team.heads.weight.at[:, own].add(1.0), team.heads.bias.at[own].add(1.0)
+        changed = eqx.tree_at(lambda t: (t.heads.weight, t.heads.bias), team, (weight, bias))
+        same = (act(changed, obs) == act(team, obs)).all(axis=1)
+        assert same.tolist() == [k != agent for k in range(AGENTS)]
+
+
+def test_the_trunk_serves_all_agents():
+    team, obs = policy(), observations(AGENTS)
+    for layer in range(2):
+        changed = eqx.tree_at(lambda t, i=layer: t.trunk[i].weight, team, team.trunk[layer].weight + 0.1)
+        assert (act(changed, obs) != act(team, obs)).any(axis=1).all()
+
+
+def test_one_head_alone_is_its_row_of_all_heads():
+    team, obs = policy(), observations(4, AGENTS)
+    one_head = jax.jit(lambda agent, obs: team.head(agent, obs))
+    for agent in range(AGENTS):
+        alone = one_head(agent, obs[:, agent])
+        np.testing.assert_allclose(alone, preactivate(team, obs)[:, agent], atol=1e-6)
+
+
+def test_actions_are_the_tanh_of_the_preactivation():
+    team, obs = policy(), 100.0 * observations(AGENTS)
+    np.testing.assert_allclose(act(team, obs), np.tanh(preactivate(team, obs)), atol=1e-6)
+
+
+def test_batch_axes_are_vmap():
+    team, obs = policy(), observations(2, 4, AGENTS)
+    np.testing.assert_allclose(act(team, obs), jax.jit(jax.vmap(jax.vmap(team)))(obs), atol=1e-6)
+
+
+def test_a_population_of_policies_is_vmap():
+    teams, obs = [policy(seed) for seed in range(3)], observations(AGENTS)
+    population = jax.tree.map(lambda *leaves: jnp.stack(leaves), *teams)
+    actions = jax.jit(jax.vmap(act, in_axes=(0, None)))(population, obs)
+    np.testing.assert_allclose(actions, jnp.stack([act(team, obs) for team in teams]), atol=1e-6)
+
+
+@pytest.mark.parametrize("num_agents", [1, 20])
+def test_the_population_starts_xavier_uniform_with_gain_a_half_whatever_the_teams_size(num_agents):
+    team = jax.jit(lambda key: TeamPolicy(key, num_agents, 50, ACT, (60, 40)))(jax.random.key(0))
+    for layer, (inputs, outputs) in zip((*team.trunk, team.heads), [(50, 60), (60, 40), (40, ACT)], strict=True):
+        limit = 0.5 * np.sqrt(6 / (inputs + outputs))
+        assert 0.9 * limit < np.abs(layer.weight).max() <= limit
+        assert (layer.bias == 0.0).all()
+
+
+def test_agents_start_with_different_heads():
+    team = jax.jit(lambda key: TeamPolicy(key, 4, 5, ACT, (6,)))(jax.random.key(0))
+    assert len(np.unique(team.heads.weight)) == team.heads.weight.size
+
+
+def test_the_learner_starts_kaiming_uniform():
+    def learner(key):
+        return TeamPolicy(key, AGENTS, OBS, ACT, (30,), kaiming, LEARNER_BIAS), Critic(
+            jax.random.clone(key), OBS, ACT, (30,)
+        )
+
+    team, critic = jax.jit(learner)(jax.random.key(0))
+    for layer in (*team.trunk, team.heads, *critic.layers):
+        limit = np.sqrt(6 / layer.weight.shape[0])
+        assert 0.8 * limit < np.abs(layer.weight).max() <= limit
+        np.testing.assert_allclose(layer.bias, 0.01)
+
+
+def test_a_critic_is_a_plain_network_on_observation_and_action():
+    critic = weights(lambda key: Critic(key, OBS, ACT, (8, 6)))
+    obs, action = observations(4, 3), observations(4, 3)[..., :ACT]
+    x = np.concatenate([obs, action], axis=-1)
+    for layer in critic.layers[:-1]:
+        x = np.tanh(x @ np.asarray(layer.weight) + np.asarray(layer.bias))
+    last = critic.layers[-1]
+    expected = (x @ np.asarray(last.weight) + np.asarray(last.bias))[..., 0]
+    np.testing.assert_allclose(jax.jit(lambda *pair: critic(*pair))(obs, action), expected, atol=1e-5)
