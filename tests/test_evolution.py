@@ -33,16 +33,6 @@ def select(fitness, elites=4, tournament=3):
 
 
 @functools.cache
-def mutator(config):
-    return jax.jit(lambda seed, genome: evolution.mutate(jax.random.key(seed), genome, config))
-
-
-def mutated(config, value=100.0, size=50_000):
-    """What became of many weights of the same value."""
-    return np.asarray(mutator(config)(0, {"w": jnp.full(size, value)})["w"])
-
-
-@functools.cache
 def evolver(config):
     return jax.jit(lambda seed, *args: evolution.evolve(jax.random.key(seed), *args, config))
 
@@ -149,51 +139,6 @@ def test_the_last_slot_is_the_migrants_and_holds_an_exact_copy():
     population = evolution.migrate(numbered(), migrant)
     jax.tree.map(lambda teams, team: np.testing.assert_array_equal(teams[-1], team), population, migrant)
     np.testing.assert_array_equal(flat(population)[:-1], flat(numbered())[:-1])
-
-
-def test_mutation_changes_the_given_share_of_the_weights():
-    assert (mutated(CONFIG) != 100.0).mean() == pytest.approx(0.1, abs=0.006)
-
-
-def test_a_plain_mutation_has_the_given_strength():
-    change = mutated(PLAIN) - 100.0
-    assert change.std() == pytest.approx(0.1, rel=0.02)
-    assert abs(change.mean()) < 0.002
-
-
-def test_a_super_mutation_is_its_factor_times_as_strong():
-    every = dataclasses.replace(PLAIN, super_probability=1.0)
-    assert (mutated(every) - 100.0).std() == pytest.approx(1.0, rel=0.02)
-
-
-def test_super_mutations_hit_their_share_of_the_mutated_weights():
-    some = dataclasses.replace(PLAIN, super_probability=0.05, super_factor=1e4)
-    assert (np.abs(mutated(some) - 100.0) > 1.0).mean() == pytest.approx(0.05, abs=0.005)
-
-
-def test_a_reset_draws_from_the_normal_distribution_whatever_the_weight_was():
-    every = dataclasses.replace(PLAIN, reset_probability=1.0)
-    drawn = mutated(every)
-    assert (drawn.mean(), drawn.std()) == (pytest.approx(0.0, abs=0.02), pytest.approx(1.0, rel=0.02))
-
-
-def test_resets_hit_their_share_of_the_mutated_weights():
-    drawn = mutated(CONFIG)
-    assert (drawn[drawn != 100.0] < 50.0).mean() == pytest.approx(0.05, abs=0.012)
-
-
-def test_equal_leaves_receive_different_noise():
-    genome = {"a": jnp.zeros((3, 5)), "b": jnp.zeros((3, 5))}
-    changed = mutator(PLAIN)(0, genome)
-    assert (changed["a"] != changed["b"]).all()
-
-
-def test_a_team_is_mutated_with_the_given_probability():
-    rarely = dataclasses.replace(PLAIN, mutation_probability=0.3)
-    maybe = jax.jit(jax.vmap(lambda seed: evolution.maybe_mutate(jax.random.key(seed), jnp.zeros(4), rarely)))
-    teams = np.asarray(maybe(np.arange(TRIALS)))
-    assert ((teams != 0).all(axis=1) | (teams == 0).all(axis=1)).all()
-    assert (teams != 0).all(axis=1).mean() == pytest.approx(0.3, abs=0.03)
 
 
 def test_offspring_are_mutated_independently():

@@ -14,9 +14,9 @@ from merlax import td3
 from merlax.td3 import TD3Config
 from merlax.types import Transition
 
-AGENTS, OBS, ACT, BATCH = 2, 3, 2, 16
+AGENTS, OBS, ACT = 2, 3, 2
 JOINT = TD3Config(
-    actor_rate=0.01, critic_rate=0.02, target_weight=0.1, batch=BATCH, buffer=64, burn_in=2, smoothing=0.0, order="joint"
+    actor_rate=0.01, critic_rate=0.02, target_weight=0.1, smoothing=0.0, batch=16, buffer=64, burn_in=1, order="joint"
 )  # fmt: skip
 SEQUENTIAL = dataclasses.replace(JOINT, order="sequential")
 
@@ -28,7 +28,7 @@ def round_of(learner, batch, config=JOINT):
 
 
 def new_learner(rounds=0, agents=AGENTS):
-    """A learner whose targets differ from their sources, after this many rounds: the actor moves in every second one."""
+    """A learner whose targets differ from their sources, after some rounds: the actor moves in every second one."""
     learner = weights(lambda key: td3.init(key, agents, OBS, ACT, (8,), (8,), JOINT))
     actor_moments, critic_moments = jax.tree.map(jnp.zeros_like, (learner.actor_moments, learner.critic_moments))
     rounds = jnp.array(rounds, jnp.int32)
@@ -42,8 +42,8 @@ def flat(critics):
 
 def transitions(terminated=False, agents=AGENTS):
     rng = np.random.default_rng(1)
-    normal = lambda *shape: jnp.array(rng.normal(size=(BATCH, agents, *shape)), jnp.float32)  # noqa: E731
-    return Transition(normal(OBS), normal(ACT), normal(), normal(OBS), jnp.full((BATCH, agents), terminated))
+    normal = lambda *shape: jnp.array(rng.normal(size=(JOINT.batch, agents, *shape)), jnp.float32)  # noqa: E731
+    return Transition(normal(OBS), normal(ACT), normal(), normal(OBS), jnp.full((JOINT.batch, agents), terminated))
 
 
 def targets(learner, batch, config=JOINT):

@@ -74,9 +74,14 @@ class Selection(eqx.Module):
     duplicate: Bool[Array, " offspring"]  # winners that won before: pruned
 
 
-def rank(fitness: Float[Array, " pop"]) -> Int[Array, " pop"]:
-    """Indices from the fittest to the least fit; a fitness that is not a number comes last."""
-    return jnp.argsort(-jnp.nan_to_num(fitness, nan=-jnp.inf), stable=True)
+def rank(key: Key, fitness: Float[Array, " pop"]) -> Int[Array, " pop"]:
+    """Indices from the fittest to the least fit; a fitness that is not a number comes last.
+
+    Chance decides between equals: by slot, a migrant would lose every tie, and a sparse reward is mostly ties.
+    """
+    shuffled = jax.random.permutation(key, fitness.shape[0])
+    order = jnp.argsort(-jnp.nan_to_num(fitness, nan=-jnp.inf)[shuffled], stable=True)
+    return shuffled[order]
 
 
 class Record(eqx.Module):
@@ -116,7 +121,8 @@ def inherit(record: Record, selection: Selection) -> Record:
 def select(key: Key, fitness: Float[Array, " pop"], *, elites: int, tournament: int) -> Selection:
     """Elites by rank, then one tournament of distinct candidates for each offspring (appendix B)."""
     population = fitness.shape[0]
-    order = rank(fitness)
+    key_rank, key_tournaments = jax.random.split(key)
+    order = rank(key_rank, fitness)
     place = jnp.zeros_like(order).at[order].set(jnp.arange(population))
     offspring = population - elites - 1  # the last slot is the migrant's
 
@@ -124,7 +130,7 @@ def select(key: Key, fitness: Float[Array, " pop"], *, elites: int, tournament: 
         candidates = jax.random.permutation(key, population)[:tournament]
         return candidates[jnp.argmin(place[candidates])]
 
-    winners = jax.vmap(one_tournament)(jax.random.split(key, offspring))
+    winners = jax.vmap(one_tournament)(jax.random.split(key_tournaments, offspring))
     same = winners[:, None] == winners[None, :]
     duplicate = jnp.any(jnp.tril(same, -1), axis=1)
     return Selection(order[:elites], winners, duplicate)

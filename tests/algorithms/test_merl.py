@@ -15,7 +15,7 @@ from merlax.td3 import TD3Config
 
 TD3 = TD3Config(
     actor_rate=3e-3, critic_rate=3e-3, target_weight=0.02, discount=0.5, batch=32, buffer=2000, reward_scale=1.0,
-    order="joint", updates_per_frame=0.5, burn_in=2, action_penalty=0.001,
+    order="joint", updates_per_frame=2.0, burn_in=2, action_penalty=0.001,
 )  # fmt: skip
 CONFIG = MerlConfig(
     evolution=EvolutionConfig(population=6, elites=2),
