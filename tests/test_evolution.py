@@ -13,7 +13,7 @@ from merlax.evolution import DISCARDED, ELITE, SELECTED, EvolutionConfig, Select
 from merlax.types import UserError
 
 CONFIG = EvolutionConfig()
-TRIALS = 5000
+TRIALS = 2000
 UNMUTATED = dataclasses.replace(CONFIG, mutation_probability=0.0)
 PLAIN = dataclasses.replace(CONFIG, mutation_fraction=1.0, super_probability=0.0, reset_probability=0.0)
 
@@ -57,12 +57,32 @@ def test_elites_are_the_fittest_from_the_best_on():
     assert selection.elites[0].tolist() == [1, 7, 3, 8]
 
 
+@functools.cache
+def ranker():
+    return jax.jit(jax.vmap(lambda seed, fitness: evolution.rank(jax.random.key(seed), fitness), in_axes=(0, None)))
+
+
+def rank(fitness):
+    """Many rankings of one fitness."""
+    return np.asarray(ranker()(np.arange(TRIALS), jnp.array(fitness, jnp.float32)))
+
+
 def test_a_fitness_that_is_no_number_ranks_last():
-    assert evolution.rank(jnp.array([jnp.nan, -1e30, 2.0, jnp.nan, 1.0])).tolist() == [2, 4, 1, 0, 3]
+    order = rank([np.nan, -1e30, 2.0, np.nan, 1.0])
+    assert (order[:, :3] == [2, 4, 1]).all()
+    assert set(np.unique(order[:, 3:])) == {0, 3}
 
 
-def test_teams_of_equal_fitness_keep_their_order():
-    assert evolution.rank(jnp.array([1.0, 0.0, 1.0, 0.0])).tolist() == [0, 2, 1, 3]
+def test_chance_decides_between_teams_of_equal_fitness():
+    order = rank([1.0, 0.0, 1.0, 0.0, 1.0])
+    assert (np.sort(order[:, :3], axis=1) == [0, 2, 4]).all()
+    for place in range(3):
+        assert np.bincount(order[:, place], minlength=5)[[0, 2, 4]] / TRIALS == pytest.approx(1 / 3, abs=0.03)
+
+
+def test_the_last_slot_loses_no_more_ties_than_the_others():
+    selection = select(np.zeros(10))
+    assert (selection.elites == 9).any(axis=1).mean() == pytest.approx(0.4, abs=0.03)
 
 
 def test_a_tournament_of_everyone_is_won_by_the_best():
@@ -132,6 +152,14 @@ def test_duplicates_make_room_for_children_of_an_elite_and_a_selected_team():
         mothers |= set(teams[[5, 7, 8], 0])
         fathers |= set(teams[[5, 7, 8], -1])
     assert (mothers, fathers) == ({7, 2, 5, 0}, {1, 3})
+
+
+def test_a_team_that_won_often_is_no_likelier_parent_than_one_that_won_once():
+    selection = Selection(jnp.array([7, 2]), jnp.array([1, 1, 1, 1, 3]), jnp.array([False, True, True, True, False]))
+    draw = jax.jit(jax.vmap(lambda seed: evolution.parents(jax.random.key(seed), selection)))
+    elite, selected = map(np.asarray, draw(np.arange(TRIALS)))
+    assert (elite == 7).mean() == pytest.approx(0.5, abs=0.03)
+    assert (selected == 3).mean() == pytest.approx(0.5, abs=0.03)
 
 
 def test_the_last_slot_is_the_migrants_and_holds_an_exact_copy():

@@ -43,7 +43,7 @@ def test_the_trunk_serves_all_agents():
 
 def test_one_head_alone_is_its_row_of_all_heads():
     team, obs = policy(), observations(4, AGENTS)
-    one_head = jax.jit(lambda agent, obs: team.head(agent, obs))
+    one_head = jax.jit(lambda agent, obs: team.finish(obs @ team.obs_weight, jnp.full(len(obs), agent)))
     for agent in range(AGENTS):
         alone = one_head(agent, obs[:, agent])
         np.testing.assert_allclose(alone, preactivate(team, obs)[:, agent], atol=1e-6)

@@ -1,11 +1,13 @@
-"""What this machine does per second, measured in one run so that the numbers compare."""
+"""What this machine does per second, measured in one run so that the numbers compare.
+
+Every time is the best of several: what the machine does when nothing else disturbs it.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -20,7 +22,7 @@ from merlax import devices, envs, presets, td3
 from merlax.algorithms.merl import Merl, MerlConfig
 from merlax.envs.base import Env
 
-REPEATS = 7
+REPEATS = 15
 ROUNDS = 40  # updates per measurement
 
 
@@ -106,7 +108,7 @@ def _training(algorithm: Merl) -> float:
         state, metrics = algorithm.step(jax.random.key(generation), state)
         frames = int(metrics["frames"])
         times.append(time.perf_counter() - start)
-    return frames / statistics.median(times[1:])
+    return frames / min(times[1:])
 
 
 def _training_estimate(algorithm: Merl) -> float:
@@ -128,14 +130,14 @@ def _filled(algorithm: Merl) -> Any:
 
 
 def _seconds(function: Callable[..., Any], *args: Any) -> float:
-    """Median time of a compiled call."""
+    """Best time of a compiled call."""
     jax.block_until_ready(function(*args))
     times = []
     for _ in range(REPEATS):
         start = time.perf_counter()
         jax.block_until_ready(function(*args))
         times.append(time.perf_counter() - start)
-    return statistics.median(times)
+    return min(times)
 
 
 def _first_generation(world: str, preset: str) -> tuple[float, float, float]:

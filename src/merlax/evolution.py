@@ -80,7 +80,8 @@ def rank(key: Key, fitness: Float[Array, " pop"]) -> Int[Array, " pop"]:
     Chance decides between equals: by slot, a migrant would lose every tie, and a sparse reward is mostly ties.
     """
     shuffled = jax.random.permutation(key, fitness.shape[0])
-    order = jnp.argsort(-jnp.nan_to_num(fitness, nan=-jnp.inf)[shuffled], stable=True)
+    known = jnp.where(jnp.isnan(fitness), -jnp.inf, fitness)
+    order = jnp.argsort(-known[shuffled], stable=True)
     return shuffled[order]
 
 
@@ -99,7 +100,8 @@ def new_record(population: int) -> Record:
 def remember(record: Record, newest: Float[Array, " pop"], memory: int) -> Record:
     """Add one generation's fitness. With memory 1 only the newest counts, as in the paper."""
     age = jnp.minimum(record.age + 1, memory)
-    return Record(record.mean + (newest - record.mean) / age.astype(newest.dtype), age)
+    running = record.mean + (newest - record.mean) / age.astype(newest.dtype)
+    return Record(jnp.where(age == 1, newest, running), age)
 
 
 def judge(record: Record) -> Float[Array, " pop"]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import equinox as eqx
 import jax
@@ -21,7 +21,7 @@ POPULATION_BIAS, LEARNER_BIAS = 0.0, 0.01
 
 
 class Linear(eqx.Module):
-    """`x @ weight + bias`. Unlike `eqx.nn.Linear` it takes batches, as one large matmul."""
+    """`x @ weight + bias`. Unlike `eqx.nn.Linear` it takes a batch, as one large matmul."""
 
     weight: Float[Array, "inputs outputs"]
     bias: Float[Array, " outputs"]
@@ -30,8 +30,8 @@ class Linear(eqx.Module):
         self.weight = init(key, (inputs, outputs))
         self.bias = jnp.full((outputs,), bias, jnp.float32)
 
-    def __call__(self, x: Float[Array, "*batch inputs"]) -> Float[Array, "*batch outputs"]:
-        return x @ self.weight + _under(self.bias, x)
+    def __call__(self, x: Float[Array, "row inputs"]) -> Float[Array, "row outputs"]:
+        return x @ self.weight + self.bias[None]
 
 
 class TeamPolicy(eqx.Module):
@@ -65,28 +65,35 @@ class TeamPolicy(eqx.Module):
         return jnp.tanh(self.preactivation(obs))
 
     def preactivation(self, obs: Float[Array, "*batch agent obs"]) -> Float[Array, "*batch agent act"]:
-        """The actions before the final tanh. All heads are computed, then each agent's own is kept."""
-        every_head = self._every_head(obs)  # [*batch, agent, head, act]
-        own = jnp.eye(self.num_agents, dtype=every_head.dtype)[:, :, None]
-        return jnp.sum(every_head * _under(own, every_head), axis=-2)
+        """The actions before the final tanh."""
+        rows = _rows(obs)
+        agents = jnp.tile(jnp.arange(self.num_agents), rows.shape[0] // self.num_agents)
+        return self.finish(rows @ self.obs_weight, agents).reshape(*obs.shape[:-1], -1)
 
-    def head(self, agent: Int[Array, ""], obs: Float[Array, "*batch obs"]) -> Float[Array, "*batch act"]:
-        """The pre-activation of one agent's head, for observations of that agent alone."""
-        return jnp.take(self._every_head(obs), agent, axis=-2)
+    @property
+    def obs_weight(self) -> Float[Array, "obs hidden"]:
+        """The weights of the first layer."""
+        return self.trunk[0].weight
 
-    def _every_head(self, obs: Float[Array, "*batch obs"]) -> Float[Array, "*batch head act"]:
-        x = obs
-        for layer in self.trunk:
+    def finish(self, on_obs: Float[Array, "row hidden"], agents: Int[Array, " row"]) -> Float[Array, "row act"]:
+        """The pre-activations from `obs @ obs_weight`. All heads are computed, then each row's own is kept."""
+        first, *others = self.trunk
+        x = jnp.tanh(on_obs + first.bias[None])
+        for layer in others:
             x = jnp.tanh(layer(x))
-        return self.heads(x).reshape(*x.shape[:-1], self.num_agents, -1)
+        every_head = self.heads(x).reshape(x.shape[0], self.num_agents, -1)
+        own = jax.nn.one_hot(agents, self.num_agents, dtype=x.dtype)
+        return jnp.sum(every_head * own[:, :, None], axis=1)
 
 
 class Critic(eqx.Module):
     """The value of an action at an observation: Q(o, a)."""
 
     layers: tuple[Linear, ...]
+    obs_size: int = eqx.field(static=True)
 
     def __init__(self, key: Key, obs_size: int, act_size: int, hidden: Sequence[int]):
+        self.obs_size = obs_size
         sizes = [obs_size + act_size, *hidden, 1]
         keys = jax.random.split(key, len(sizes) - 1)
         self.layers = tuple(
@@ -94,15 +101,32 @@ class Critic(eqx.Module):
         )
 
     def __call__(self, obs: Float[Array, "*batch obs"], action: Float[Array, "*batch act"]) -> Float[Array, "*batch"]:
+        return self.finish(_rows(obs) @ self.obs_weight, _rows(action)).reshape(obs.shape[:-1])
+
+    @property
+    def obs_weight(self) -> Float[Array, "obs hidden"]:
+        """The weights of the first layer that see the observation."""
+        return self.layers[0].weight[: self.obs_size]
+
+    def finish(self, on_obs: Float[Array, "row hidden"], action: Float[Array, "row act"]) -> Float[Array, " row"]:
+        """The values from `obs @ obs_weight`."""
         first, *middle, last = self.layers
-        # The first layer on the pair (o, a), without a concatenated copy of it: measured, a tenth faster.
-        on_obs, on_action = jnp.split(first.weight, [obs.shape[-1]])
-        x = jnp.tanh(obs @ on_obs + action @ on_action + _under(first.bias, obs))
+        x = jnp.tanh(on_obs + action @ first.weight[self.obs_size :] + first.bias[None])
         for layer in middle:
             x = jnp.tanh(layer(x))
         return last(x).squeeze(-1)
 
 
-def _under(x: Array, y: Array) -> Array:
-    """`x` with leading axes of length 1, so that it broadcasts against `y` without an implicit change of rank."""
-    return x.reshape((1,) * (y.ndim - x.ndim) + x.shape)
+def first_layers(obs: Float[Array, "row obs"], *networks: TeamPolicy | Critic) -> list[Float[Array, "row hidden"]]:
+    """`obs @ obs_weight` of several networks that see the same observations, as one wide matmul.
+
+    Measured on two cores: a matmul of 200 or 300 columns is a third faster, per operation, than one of 100.
+    """
+    weights = [network.obs_weight for network in networks]
+    ends = list(accumulate(weight.shape[1] for weight in weights))[:-1]
+    return jnp.split(obs @ jnp.concatenate(weights, axis=1), ends, axis=1)
+
+
+def _rows(x: Float[Array, "*batch size"]) -> Float[Array, "row size"]:
+    """All batch axes as one: the gradient of a matmul over several would cost a transposed copy."""
+    return x.reshape(-1, x.shape[-1])

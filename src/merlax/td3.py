@@ -12,7 +12,7 @@ import optax
 from jaxtyping import Array, Float, Int
 
 from merlax import replay
-from merlax.networks import LEARNER_BIAS, Critic, TeamPolicy, kaiming
+from merlax.networks import LEARNER_BIAS, Critic, TeamPolicy, first_layers, kaiming
 from merlax.types import Key, Metrics, Transition, UserError
 
 T = TypeVar("T")
@@ -137,42 +137,37 @@ def learn(
 
 
 def update(key: Key, learner: Learner, batch: Transition, config: TD3Config) -> tuple[Learner, Metrics]:
-    """One round: every agent's minibatch, agent after agent or all at once."""
+    """One round: every agent's minibatch [batch, agent, …], agent after agent or all at once."""
     learner = eqx.tree_at(lambda each: each.rounds, learner, learner.rounds + 1)
+    size, num_agents = batch.reward.shape
     if config.order == "joint":
-        return _gradient_step(key, learner, batch, TeamPolicy.preactivation, config)
+        rows = jax.tree.map(lambda leaf: leaf.reshape(size * num_agents, *leaf.shape[2:]), batch)
+        return _gradient_step(key, learner, rows, jnp.tile(jnp.arange(num_agents), size), config)
 
     def one_agent(carry: Learner, xs: tuple[Key, Array, Transition]) -> tuple[Learner, Metrics]:
         key, agent, own = xs
-        return _gradient_step(key, carry, own, lambda actor, obs: actor.head(agent, obs), config)
+        return _gradient_step(key, carry, own, jnp.full(size, agent), config)
 
-    num_agents = batch.reward.shape[1]
     by_agent = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 1, 0), batch)
     xs = jax.random.split(key, num_agents), jnp.arange(num_agents), by_agent
     learner, losses = jax.lax.scan(one_agent, learner, xs)
     return learner, jax.tree.map(jnp.mean, losses)
 
 
-def _gradient_step(key: Key, learner: Learner, batch: Transition, act, config: TD3Config):
+def _gradient_step(
+    key: Key, learner: Learner, rows: Transition, agents: Int[Array, " row"], config: TD3Config
+) -> tuple[Learner, Metrics]:
     """One step of the critics and, every `delay` rounds, of the actor; then the targets follow."""
-    target = _bootstrap(key, learner, batch, act, config)
-
-    def critic_loss(critics: tuple[Critic, ...]) -> Float[Array, ""]:
-        return sum((jnp.mean((q(batch.obs, batch.action) - target) ** 2) for q in critics), jnp.zeros(()))
-
-    loss, gradient = jax.value_and_grad(critic_loss)(learner.critics)
+    target = _bootstrap(key, learner, rows, agents, config)
+    loss, gradient = jax.value_and_grad(_critic_loss)(learner.critics, rows, target)
     critics, critic_moments = _descend(learner.critics, gradient, learner.critic_moments, config.critic_rate)
 
-    def actor_loss(actor: TeamPolicy) -> Float[Array, ""]:
-        raw = act(actor, batch.obs)
-        return -jnp.mean(critics[0](batch.obs, jnp.tanh(raw))) + config.action_penalty * jnp.mean(raw**2)
-
-    def move_actor(actor, moments, target_actor):
-        loss, gradient = jax.value_and_grad(actor_loss)(actor)
+    def move_actor(actor: TeamPolicy, moments: optax.OptState, target_actor: TeamPolicy) -> Any:
+        loss, gradient = jax.value_and_grad(_actor_loss)(actor, critics[0], rows, agents, config)
         actor, moments = _descend(actor, gradient, moments, config.actor_rate)
         return actor, moments, _follow(target_actor, actor, config.target_weight), loss
 
-    def keep_actor(actor, moments, target_actor):
+    def keep_actor(actor: TeamPolicy, moments: optax.OptState, target_actor: TeamPolicy) -> Any:
         return actor, moments, target_actor, jnp.zeros(())
 
     actor, actor_moments, target_actor, loss_actor = jax.lax.cond(
@@ -188,15 +183,35 @@ def _gradient_step(key: Key, learner: Learner, batch: Transition, act, config: T
     return learner, {"critic_loss": loss, "actor_loss": loss_actor * config.delay}
 
 
-def _bootstrap(key: Key, learner: Learner, batch: Transition, act, config: TD3Config) -> Float[Array, "*batch"]:
+def _bootstrap(
+    key: Key, learner: Learner, rows: Transition, agents: Int[Array, " row"], config: TD3Config
+) -> Float[Array, " row"]:
     """The target y of Algorithm 1: truncated ends bootstrap, terminal ones do not."""
-    action = jnp.tanh(act(learner.target_actor, batch.next_obs))
+    for_actor, *for_critics = first_layers(rows.next_obs, learner.target_actor, *learner.target_critics)
+    action = jnp.tanh(learner.target_actor.finish(for_actor, agents))
     noise = config.smoothing * jax.random.normal(key, action.shape)
     noise = jnp.clip(noise, -config.smoothing_clip, config.smoothing_clip)
     action = jnp.clip(action + noise, -1.0, 1.0)
-    values = [q(batch.next_obs, action) for q in learner.target_critics]
+    values = [q.finish(on_obs, action) for q, on_obs in zip(learner.target_critics, for_critics, strict=True)]
     value = jax.tree.reduce(jnp.minimum, values)
-    return config.reward_scale * batch.reward + config.discount * jnp.where(batch.terminated, 0.0, value)
+    return config.reward_scale * rows.reward + config.discount * jnp.where(rows.terminated, 0.0, value)
+
+
+def _critic_loss(critics: tuple[Critic, ...], rows: Transition, target: Float[Array, " row"]) -> Float[Array, ""]:
+    """The squared errors of all critics."""
+    values = [
+        q.finish(on_obs, rows.action) for q, on_obs in zip(critics, first_layers(rows.obs, *critics), strict=True)
+    ]
+    return jax.tree.reduce(jnp.add, [jnp.mean((value - target) ** 2) for value in values])
+
+
+def _actor_loss(
+    actor: TeamPolicy, critic: Critic, rows: Transition, agents: Int[Array, " row"], config: TD3Config
+) -> Float[Array, ""]:
+    """Minus the value of the actor's actions."""
+    for_actor, for_critic = first_layers(rows.obs, actor, critic)
+    raw = actor.finish(for_actor, agents)
+    return config.action_penalty * jnp.mean(raw**2) - jnp.mean(critic.finish(for_critic, jnp.tanh(raw)))
 
 
 def _moments(params: Any) -> optax.OptState:

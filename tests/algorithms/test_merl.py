@@ -15,7 +15,7 @@ from merlax.td3 import TD3Config
 
 TD3 = TD3Config(
     actor_rate=3e-3, critic_rate=3e-3, target_weight=0.02, discount=0.5, batch=32, buffer=2000, reward_scale=1.0,
-    order="joint", updates_per_frame=2.0, burn_in=2, action_penalty=0.001,
+    order="joint", updates_per_frame=1.0, burn_in=2, action_penalty=0.001,
 )  # fmt: skip
 CONFIG = MerlConfig(
     evolution=EvolutionConfig(population=6, elites=2),
@@ -111,7 +111,14 @@ def test_on_the_same_instances_equal_teams_get_equal_fitness():
 def test_merl_learns_to_meet(order):
     """Nobody is told where to meet: agents learn to reach marks, evolution picks the same mark for all."""
     env = Rendezvous()
-    config = dataclasses.replace(CONFIG, td3=dataclasses.replace(TD3, order=order), fitness_episodes=4)
+    config = dataclasses.replace(
+        CONFIG,
+        evolution=EvolutionConfig(population=12, elites=3, mutation_strength=0.2),
+        td3=dataclasses.replace(TD3, order=order),
+        fitness_episodes=4,
+        fitness_memory=10,
+        same_instances=True,
+    )
     merl = Merl(env, config)
     state = merl.init(jax.random.key(0))
     for generation in range(40):
