@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: demo test lint results clean
 
 demo: .venv/installed
-	$(BIN)/merlax train rover-3 --frames 600000 --out runs/demo --force
+	$(BIN)/merlax train rover-3 --frames 1000000 --out runs/demo --force
 
 test: .venv/installed-dev
 	$(BIN)/ruff check src tests benchmarks examples

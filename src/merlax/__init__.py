@@ -10,6 +10,7 @@ from merlax.evolution import expected_selection_rate  # noqa: E402
 from merlax.networks import TeamPolicy  # noqa: E402
 from merlax.presets import preset  # noqa: E402
 from merlax.runs import Run, load  # noqa: E402
+from merlax.training import Score  # noqa: E402
 from merlax.types import Reward, UserError  # noqa: E402
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Reward",
     "Rover",
     "Run",
+    "Score",
     "TeamPolicy",
     "UserError",
     "evaluate",

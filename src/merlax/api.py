@@ -13,6 +13,7 @@ from merlax import algorithms, config, devices, display, envs, figures, presets,
 from merlax.envs.base import Env
 from merlax.published import published
 from merlax.runs import Run, RunFolder
+from merlax.training import Score
 from merlax.types import Key, UserError
 
 FINAL_EPISODES = 200
@@ -71,8 +72,8 @@ def train_until(
     return _finish(folder, env, finished), finished
 
 
-def evaluate(run: Run | str | Path, episodes: int = FINAL_EPISODES, seed: int = 0) -> dict[str, float]:
-    """Mean score of a run's champion over fresh episodes, and the half-width of its 95% interval."""
+def evaluate(run: Run | str | Path, episodes: int = FINAL_EPISODES, seed: int = 0) -> Score:
+    """Test a run's champion on fresh episodes: its mean score, with a 95% interval."""
     if episodes < 1:
         raise UserError(f"episodes is {episodes}; choose at least 1.")
     run = _open(run)
@@ -107,7 +108,7 @@ def _finish(folder: RunFolder, env: Env, finished: bool) -> Run:
     if not (folder.path / "champion").exists():
         raise UserError(f"The run in '{folder.path}' was stopped before its first generation ended.")
     run = runs.load(folder.path, env)
-    result = evaluate(run, seed=run.config["seed"])
+    result = dataclasses.asdict(evaluate(run, seed=run.config["seed"]))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     folder.write_json("final.json", result | {"finished": finished, "peak_memory_mb": round(memory)})
     plot(run, folder.path / "learning_curve.png")

@@ -87,9 +87,9 @@ def evaluate(args: Sequence[str]) -> int:
     options = _parse(Options, "evaluate", args)
     result = api.evaluate(options.run, options.episodes, options.seed)
     if options.json:
-        print(json.dumps(result))
+        print(json.dumps(dataclasses.asdict(result)))
     else:
-        print(f"{result['mean']:.3f} ± {result['interval95']:.3f} (mean of {options.episodes} episodes, 95% interval)")
+        print(f"{result} (mean of {result.episodes} episodes, 95% interval)")
     return 0
 
 

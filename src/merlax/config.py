@@ -19,7 +19,7 @@ def to_dict(config: Any) -> dict[str, Any]:
     return dataclasses.asdict(config)
 
 
-def merge(default: C, changes: dict[str, Any], where: str = "") -> C:
+def merge(default: C, changes: Any, where: str = "") -> C:
     """A copy of the dataclass `default` with `changes`, each checked against the type of its field."""
     if not isinstance(changes, dict):
         raise UserError(f"'{where or 'the configuration'}' must be an object with named fields, not {changes!r}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 from typing import Any
@@ -12,6 +13,8 @@ import numpy as np
 from merlax import evolution, rollout
 from merlax.algorithms.base import Algorithm
 from merlax.display import Display
+from merlax.envs.base import Env
+from merlax.networks import TeamPolicy
 from merlax.runs import RunFolder
 from merlax.types import Key, UserError
 
@@ -60,11 +63,23 @@ def run(
     return True
 
 
-def evaluate(key: Key, algorithm_or_env: Any, policy: Any, episodes: int) -> dict[str, float]:
-    """Mean score of a team over fresh episodes, with the half-width of its 95% interval."""
-    scores = np.asarray(rollout.test(key, algorithm_or_env, policy, episodes), np.float64)
-    half = 1.96 * scores.std(ddof=1) / math.sqrt(episodes) if episodes > 1 else math.nan
-    return {"episodes": episodes, "mean": float(scores.mean()), "interval95": float(half)}
+@dataclasses.dataclass(frozen=True)
+class Score:
+    """A team's mean score over fresh episodes, with the half-width of its 95% interval."""
+
+    mean: float
+    interval95: float
+    episodes: int
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f} ± {self.interval95:.3f}"
+
+
+def evaluate(key: Key, env: Env, policy: TeamPolicy, episodes: int) -> Score:
+    """Play fresh episodes without noise."""
+    scores = np.asarray(rollout.test(key, env, policy, episodes), np.float64)
+    half = 1.96 * float(scores.std(ddof=1)) / math.sqrt(episodes) if episodes > 1 else math.nan
+    return Score(float(scores.mean()), half, episodes)
 
 
 def _row(generation: int, frames: int, seconds: float, score: float, metrics: Any) -> dict[str, Any]:
