@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint results clean
+.PHONY: demo test learn clean
 
 demo: .venv/installed
 	$(BIN)/merlax train rover-3 --frames 1000000 --out runs/demo --force
@@ -14,8 +14,8 @@ test: .venv/installed-dev
 	$(BIN)/pyright
 	$(BIN)/pytest
 
-# The scores of docs/results.md, from scratch: about two hours on 2 cores.
-results: .venv/installed
+# The scores of docs/results.md, from scratch: about an hour and a half on 2 cores.
+learn: .venv/installed-dev
 	$(BIN)/python benchmarks/core.py
 
 .venv/installed: pyproject.toml

@@ -1,7 +1,8 @@
 """The scores of docs/results.md: MERL (`fast`) on the rover domain, one process per run.
 
-    python benchmarks/core.py                     # everything: 4 experiments × 5 seeds
-    python benchmarks/core.py rover-3-pinned 2019 # one experiment, one seed
+    python benchmarks/core.py                 # everything: 4 experiments × 5 seeds
+    python benchmarks/core.py 2019 2021       # these seeds only
+    taskset -c 0 python benchmarks/core.py …  # on one core, so that two of these share two cores
 
 Runs that are finished are skipped. Writes results/core/EXPERIMENT/SEED.csv and results/core/scores.csv.
 """
@@ -24,7 +25,7 @@ SEEDS = (2019, 2020, 2021, 2022, 2023)  # tuned on seeds 1 to 9
 EXPERIMENTS = {
     "rover-3-free": ["rover-3", "--frames", "2000000"],
     "rover-3-pinned": ["rover-3", "--frames", "2000000", "--env.speed", "pinned"],
-    "rover-1-free": ["rover-1", "--frames", "2000000"],
+    "rover-1-free": ["rover-1", "--frames", "1000000"],
     "two-rovers": ["two-rovers", "--frames", "400000"],
 }
 
@@ -80,10 +81,8 @@ def table(rows: list[dict[str, object]]) -> str:
 
 
 def main() -> None:
-    experiments = sys.argv[1:2] or list(EXPERIMENTS)
-    seeds = [int(seed) for seed in sys.argv[2:]] or list(SEEDS)
-    for seed in seeds:
-        for experiment in experiments:
+    for seed in [int(seed) for seed in sys.argv[1:]] or SEEDS:
+        for experiment in EXPERIMENTS:
             run(experiment, seed)
     rows = collect()
     with (RESULTS / "scores.csv").open("w", newline="") as file:

@@ -182,7 +182,7 @@ def test_offspring_are_mutated_independently():
         ({"elites": 0}, "elites is 0"),
         ({"population": 5}, "population is 5 with 4 elites"),
         ({"tournament": 0}, "tournament is 0"),
-        ({"tournament": 11}, "tournament is 11; choose 1 to 10"),
+        ({"tournament": 11}, "tournament is 11; choose at most 10"),
         ({"mutation_probability": 1.5}, "mutation_probability is 1.5"),
         ({"mutation_fraction": -0.1}, "mutation_fraction is -0.1"),
         ({"super_probability": 0.6, "reset_probability": 0.6}, "add up to more than 1"),

@@ -87,7 +87,7 @@ def plot(run: Run | str | Path, out: str | Path) -> Path:
     figures.learning_curve(
         run.progress,
         Path(out),
-        title=run.name,
+        title=f"{run.world}\n{run.config['algorithm']}, seed {run.config['seed']}",
         published=known.score if known else None,
         published_label="published" if known else "",
     )

@@ -15,10 +15,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from merlax import devices, envs, presets, td3
+from merlax import devices, envs, presets, rollout, td3
 from merlax.algorithms.merl import Merl, MerlConfig
 from merlax.envs.base import Env
 
@@ -65,19 +66,19 @@ def update_flops(env: Env, config: MerlConfig) -> float:
 
 
 def _rollouts(algorithm: Merl, stored: bool) -> float:
-    """Joint steps per second of one generation's rollouts, with or without their transitions."""
-    state = algorithm.init(jax.random.key(0))
-    cores = devices.mesh()
-    args = devices.spread(cores, (jax.random.key(1), state.population, state.learner.actor))
+    """Joint steps per second of the population's rollouts, with or without their transitions."""
+    env, c = algorithm.env, algorithm.config
+    population = algorithm.init(jax.random.key(0)).population
+    episodes = c.fitness_episodes + c.noisy_episodes
+    keys = jax.random.split(jax.random.key(1), (c.evolution.population, episodes))
 
     @jax.jit
-    def play(key: Any, population: Any, learner: Any) -> Any:
-        (played, memory), (explored, learner_memory) = algorithm._explore(key, population, learner)
-        return (played, explored, memory, learner_memory) if stored else (played, explored)
+    def play(keys: Any, population: Any) -> Any:
+        played, memory = rollout.play_population(keys, env, population, jnp.zeros(episodes))
+        return (played, memory) if stored else (played,)
 
-    played, explored, *_ = play(*args)
-    frames = int(played.frames.sum() + explored.frames.sum())
-    return frames / _seconds(play, *args)
+    args = devices.spread(devices.mesh(), (keys, population))
+    return int(play(*args)[0].frames.sum()) / _seconds(play, *args)
 
 
 def _update(algorithm: Merl) -> dict[str, float]:
@@ -121,8 +122,6 @@ def _training_estimate(algorithm: Merl) -> float:
 
 def _filled(algorithm: Merl) -> Any:
     """A state whose buffers are full, of numbers like those of real transitions."""
-    import equinox as eqx
-
     state = algorithm.init(jax.random.key(0))
     rows = jax.random.uniform(jax.random.key(1), state.buffer.rows.shape)
     size = jnp.asarray(rows.shape[0], jnp.int32)
@@ -157,8 +156,6 @@ def _first_generation(world: str, preset: str) -> tuple[float, float, float]:
 
 def _report_first_generation(world: str, preset: str) -> None:
     """Print how much longer the first generation takes than the next, and the peak memory of full buffers."""
-    from merlax import rollout
-
     algorithm = Merl(envs.make(world), presets.preset(preset, world))
     times, state = [], None
     for generation in range(2):

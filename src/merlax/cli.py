@@ -262,7 +262,8 @@ def _summary(run: Run, finished: bool) -> None:
     result = json.loads((run.path / "final.json").read_text())
     known = published(run.config["world"])
     print("" if finished else "\nInterrupted; the run folder is complete up to here.")
-    print(f"champion   {result['mean']:.3f} ± {result['interval95']:.3f} over {result['episodes']} fresh episodes")
+    score = f"{result['mean']:.3f} ± {result['interval95']:.3f}"
+    print(f"champion   {score} over {result['episodes']} fresh episodes, {run.world}")
     if known:
         print(f"published  {known.score:.2f} ({known.source})")
     for name in ("progress.csv", "learning_curve.png", "champion.gif"):

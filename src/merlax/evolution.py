@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
+from merlax import checks
 from merlax.types import Key, UserError
 
 T = TypeVar("T")
@@ -47,23 +48,18 @@ class EvolutionConfig:
     """Share of the mutated weights that are drawn anew from N(0, 1)."""
 
     def __post_init__(self) -> None:
-        if self.elites < 1:
-            raise UserError(f"elites is {self.elites}; keep at least 1 elite.")
+        checks.whole(self, "elites", "tournament", "population")
         if self.population < self.elites + 2:
             raise UserError(
                 f"population is {self.population} with {self.elites} elites; it needs at least {self.elites + 2}: "
                 "the elites, one offspring and the migrant."
             )
-        if not 1 <= self.tournament <= self.population:
-            raise UserError(f"tournament is {self.tournament}; choose 1 to {self.population} (the population).")
-        for name in ("mutation_probability", "mutation_fraction", "super_probability", "reset_probability"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise UserError(f"{name} is {getattr(self, name)}; choose a number from 0 to 1.")
+        if self.tournament > self.population:
+            raise UserError(f"tournament is {self.tournament}; choose at most {self.population} (the population).")
+        checks.share(self, "mutation_probability", "mutation_fraction", "super_probability", "reset_probability")
         if self.super_probability + self.reset_probability > 1.0:
             raise UserError("super_probability and reset_probability add up to more than 1; lower one of them.")
-        for name in ("mutation_strength", "super_factor"):
-            if not 0.0 <= getattr(self, name) < float("inf"):
-                raise UserError(f"{name} is {getattr(self, name)}; choose a finite number of at least 0.")
+        checks.not_negative(self, "mutation_strength", "super_factor")
 
 
 class Selection(eqx.Module):

@@ -56,6 +56,37 @@ def play(key: Key, env: Env, policy: TeamPolicy, noise: Float[Array, ""] | float
     return Episode(team.sum(), agent.sum(), valid.sum()), Memory(transitions, valid)
 
 
+def play_population(
+    keys: Keys, env: Env, population: TeamPolicy, noise: Float[Array, " episode"]
+) -> tuple[Episode, Memory]:
+    """Each team's episodes [pop, episode]; episode i of every team has noise i. Teams are split over the devices."""
+
+    def one_team(team: tuple[Keys, TeamPolicy]) -> tuple[Episode, Memory]:
+        keys, policy = team
+        return jax.vmap(lambda key, sigma: play(key, env, policy, sigma))(keys, noise)
+
+    return devices.shard_over(devices.mesh(), jax.vmap(one_team))((keys, population))
+
+
+def play_team(keys: Keys, env: Env, policy: TeamPolicy, noise: float = 0.0) -> tuple[Episode, Memory]:
+    """One team's episodes, split over the devices."""
+
+    def some(keys: Keys, policy: TeamPolicy) -> tuple[Episode, Memory]:
+        return jax.vmap(lambda key: play(key, env, policy, noise))(keys)
+
+    return devices.shard_over(devices.mesh(), some)(keys, policy)
+
+
+def test(key: Key, env: Env, policy: TeamPolicy, episodes: int) -> Float[Array, " episode"]:
+    """The scores of a team on fresh instances, without noise."""
+    return _scores(*devices.spread(devices.mesh(), (jax.random.split(key, episodes), policy)), env)
+
+
+@partial(jax.jit, static_argnums=2)
+def _scores(keys: Keys, policy: TeamPolicy, env: Env) -> Float[Array, " episode"]:
+    return play_team(keys, env, policy)[0].fitness
+
+
 class Trace(eqx.Module):
     """One episode as it can be drawn: the world at every instant, the first one included."""
 
@@ -79,18 +110,3 @@ def trace(key: Key, env: Env, policy: TeamPolicy) -> Trace:
     _, (states, team, valid) = jax.lax.scan(step, carry, jax.random.split(key_steps, env.horizon))
     states = jax.tree.map(lambda first, rest: jnp.concatenate([first[None], rest]), state, states)
     return Trace(states, valid.sum(), team.sum())
-
-
-def test(key: Key, env: Env, policy: TeamPolicy, episodes: int) -> Float[Array, " episode"]:
-    """The scores of a team on fresh instances, without noise, over all devices."""
-    cores = devices.mesh()
-    keys, policy = devices.spread(cores, (jax.random.split(key, episodes), policy))
-    return _test(keys, policy, env)
-
-
-@partial(jax.jit, static_argnums=2)
-def _test(keys: Keys, policy: TeamPolicy, env: Env) -> Float[Array, " episode"]:
-    def scores(keys: Keys, policy: TeamPolicy) -> Float[Array, " episode"]:
-        return jax.vmap(lambda key: play(key, env, policy)[0].fitness)(keys)
-
-    return devices.shard_over(devices.mesh(), scores)(keys, policy)

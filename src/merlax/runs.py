@@ -36,9 +36,11 @@ class Run:
     champion: TeamPolicy
 
     @property
-    def name(self) -> str:
-        """World, algorithm and seed, for titles."""
-        return f"{self.config['world']}, {self.config['algorithm']}, seed {self.config['seed']}"
+    def world(self) -> str:
+        """The world's name with its chosen variants: "rover-3 (speed free, encoding clean)"."""
+        variants = ", ".join(f"{name} {value}" for name, value in self.config["env"].items() if isinstance(value, str))
+        name = self.config["world"] or type(self.env).__name__
+        return f"{name} ({variants})" if variants else name
 
     @property
     def progress(self) -> dict[str, np.ndarray]:

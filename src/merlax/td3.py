@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int
 
-from merlax import replay
+from merlax import checks, replay
 from merlax.networks import LEARNER_BIAS, Critic, TeamPolicy, first_layers, kaiming
 from merlax.types import Key, Metrics, Transition, UserError
 
@@ -54,20 +54,12 @@ class TD3Config:
     """Weight of a penalty on the actor's squared pre-activation: it keeps the final tanh from saturating."""
 
     def __post_init__(self) -> None:
-        positive = ("actor_rate", "critic_rate", "batch", "buffer", "delay", "reward_scale", "burn_in")
-        for name in positive:
-            if not 0 < getattr(self, name) < float("inf"):
-                raise UserError(f"{name} is {getattr(self, name)}; choose a positive, finite number.")
-        for name in ("smoothing", "smoothing_clip", "updates_per_frame", "action_penalty"):
-            if not 0 <= getattr(self, name) < float("inf"):
-                raise UserError(f"{name} is {getattr(self, name)}; choose a finite number of at least 0.")
-        for name in ("target_weight", "discount"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise UserError(f"{name} is {getattr(self, name)}; choose a number from 0 to 1.")
-        if self.critics not in (1, 2):
-            raise UserError(f"critics is {self.critics}; choose 2 (TD3) or 1 (DDPG).")
-        if self.order not in ("sequential", "joint"):
-            raise UserError(f"order is {self.order!r}; choose 'sequential' or 'joint'.")
+        checks.whole(self, "batch", "buffer", "delay", "burn_in")
+        checks.positive(self, "actor_rate", "critic_rate", "reward_scale")
+        checks.not_negative(self, "smoothing", "smoothing_clip", "updates_per_frame", "action_penalty")
+        checks.share(self, "target_weight", "discount")
+        checks.choice(self, "critics", 2, 1)
+        checks.choice(self, "order", "sequential", "joint")
         if self.batch > self.buffer:
             raise UserError(
                 f"batch is {self.batch} but a buffer keeps only {self.buffer}; lower batch or raise buffer."

@@ -10,12 +10,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from merlax import devices, evolution, replay, rollout, td3
+from merlax import checks, devices, evolution, replay, rollout, td3
 from merlax.envs.base import Env
 from merlax.evolution import EvolutionConfig
 from merlax.networks import TeamPolicy
 from merlax.td3 import TD3Config
-from merlax.types import Key, Keys, Metrics, UserError
+from merlax.types import Key, Metrics, UserError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,11 +42,8 @@ class MerlConfig:
     """Judge all teams of a generation on the same episodes, so that none is lucky with its worlds."""
 
     def __post_init__(self) -> None:
-        for name in ("fitness_episodes", "noisy_episodes", "explore_episodes", "fitness_memory"):
-            if getattr(self, name) < 1:
-                raise UserError(f"{name} is {getattr(self, name)}; choose at least 1.")
-        if not 0 <= self.noise < float("inf"):
-            raise UserError(f"noise is {self.noise}; choose a finite number of at least 0.")
+        checks.whole(self, "fitness_episodes", "noisy_episodes", "explore_episodes", "fitness_memory")
+        checks.not_negative(self, "noise")
         for name in ("actor_hidden", "critic_hidden"):
             if not getattr(self, name) or min(getattr(self, name)) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}; give at least one layer, each of at least 1 unit.")
@@ -112,7 +109,7 @@ class Merl:
 
     @partial(jax.jit, static_argnums=0)
     def _explore(self, key: Key, population: TeamPolicy, learner: TeamPolicy) -> Any:
-        c, cores = self.config, devices.mesh()
+        c = self.config
         key_teams, key_learner = jax.random.split(key)
         episodes = c.fitness_episodes + c.noisy_episodes
         noise = jnp.where(jnp.arange(episodes) < c.fitness_episodes, 0.0, c.noise)
@@ -120,19 +117,9 @@ class Merl:
             keys = jnp.broadcast_to(jax.random.split(key_teams, episodes), (c.evolution.population, episodes))
         else:
             keys = jax.random.split(key_teams, (c.evolution.population, episodes))
-
-        def one_team(team: tuple[Keys, TeamPolicy]) -> Any:
-            keys, policy = team
-            return jax.vmap(lambda k, n: rollout.play(k, self.env, policy, n))(keys, noise)
-
-        def learner_episodes(keys: Keys, policy: TeamPolicy) -> Any:
-            return jax.vmap(lambda k: rollout.play(k, self.env, policy, c.noise))(keys)
-
-        teams = devices.shard_over(cores, jax.vmap(one_team))((keys, population))
-        explored = devices.shard_over(cores, learner_episodes)(
-            jax.random.split(key_learner, c.explore_episodes), learner
-        )
-        return teams, explored
+        teams = rollout.play_population(keys, self.env, population, noise)
+        keys_learner = jax.random.split(key_learner, c.explore_episodes)
+        return teams, rollout.play_team(keys_learner, self.env, learner, c.noise)
 
     @partial(jax.jit, static_argnums=0, donate_argnums=2)
     def improve(self, key: Key, state: MerlState, experience: Any) -> tuple[MerlState, Metrics]:

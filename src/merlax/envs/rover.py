@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from merlax import checks
 from merlax.envs.base import StepResult
 from merlax.types import Key, Reward, UserError
 
@@ -60,25 +61,16 @@ class Rover:
     """Fixed instead of random positions of the POIs."""
 
     def __post_init__(self) -> None:
-        for name in ("num_agents", "num_poi", "coupling", "horizon", "sectors"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise UserError(f"{name} is {value!r}; make it a whole number of at least 1.")
+        checks.whole(self, "num_agents", "num_poi", "coupling", "horizon", "sectors")
         if self.coupling > self.num_agents:
             raise UserError(
                 f"coupling is {self.coupling} but there are only {self.num_agents} rovers, so no POI could ever "
                 "be observed; lower coupling or raise num_agents."
             )
-        if not isinstance(self.side, int) or self.side < 9:
-            raise UserError(
-                f"side is {self.side!r}; make it a whole number of at least 9, or no place is left for POIs."
-            )
-        if not (math.isfinite(self.observation_distance) and self.observation_distance > 0):
-            raise UserError(f"observation_distance is {self.observation_distance}; make it a positive number.")
-        if self.speed not in ("free", "pinned"):
-            raise UserError(f"speed is {self.speed!r}; choose 'free' or 'pinned'.")
-        if self.encoding not in ("clean", "published"):
-            raise UserError(f"encoding is {self.encoding!r}; choose 'clean' or 'published'.")
+        checks.whole(self, "side", least=9)  # in a smaller square no place is left for POIs
+        checks.positive(self, "observation_distance")
+        checks.choice(self, "speed", "free", "pinned")
+        checks.choice(self, "encoding", "clean", "published")
         for name, size in (("rover_start", self.num_agents), ("poi_start", self.num_poi)):
             points = getattr(self, name)
             if points is not None and (len(points) != size or any(len(point) != 2 for point in points)):
