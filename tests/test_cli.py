@@ -111,6 +111,9 @@ BAD = {
     "negative frames": (["train", "rover-3", "--frames", "-1"], "frames is -1"),
     "batch above buffer": (["train", "rover-3", "--td3.batch", "200000"], "batch is 200000"),
     "NaN rate": (["train", "rover-3", "--td3.actor-rate", "nan"], "actor_rate is nan"),
+    "negative seed": (["train", "rover-3", "--seed", "-1"], "seed is -1"),
+    "seed too large": (["train", "rover-3", "--seed", "99999999999999999999"], "seed is 9999"),
+    "unknown preset": (["train", "rover-3", "--preset=slow"], "no preset 'slow'"),
     "not a run": (["evaluate", "/nowhere"], "not a run folder"),
 }
 
@@ -149,6 +152,14 @@ def test_a_config_file_changes_the_preset_and_options_change_both(tmp_path):
     assert train(tmp_path / "run", "--config", str(tmp_path / "config.json"), "--td3.discount", "0.75") == 0
     used = json.loads((tmp_path / "run" / "config.json").read_text())["config"]
     assert (used["noise"], used["td3"]["discount"], used["td3"]["batch"]) == (0.3, 0.75, 8)
+
+
+def test_an_option_with_an_equals_sign_is_understood_too(tmp_path):
+    frames = f"--frames={2 * 6 * 30 + 50 * 30}"
+    args = ["train", "two-rovers", frames, "--preset=paper", "--evolution.population=6", "--quiet"]
+    assert cli.main([*args, f"--out={tmp_path / 'run'}", "--td3.updates-per-frame=0"]) == 0
+    used = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert (used["preset"], used["config"]["td3"]["order"]) == ("paper", "sequential")
 
 
 def test_a_run_is_never_overwritten_without_force(run, capsys):

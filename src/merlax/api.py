@@ -57,6 +57,7 @@ def train_until(
         settings = changes
     learner = algorithms.make(algorithm, env, settings)
     training.check_budget(learner, frames)
+    _check_seed(seed)
     devices.use_compilation_cache()
     name = f"{world or type(env).__name__.lower()}-{algorithm}-seed{seed}"
     path = Path(out) if out is not None else runs.free_path(Path("runs"), name)
@@ -76,6 +77,7 @@ def evaluate(run: Run | str | Path, episodes: int = FINAL_EPISODES, seed: int = 
     """Test a run's champion on fresh episodes: its mean score, with a 95% interval."""
     if episodes < 1:
         raise UserError(f"episodes is {episodes}; choose at least 1.")
+    _check_seed(seed)
     run = _open(run)
     return training.evaluate(_evaluation_key(seed), run.env, run.champion, episodes)
 
@@ -96,6 +98,7 @@ def plot(run: Run | str | Path, out: str | Path) -> Path:
 
 def render(run: Run | str | Path, out: str | Path, seed: int = 0) -> Path:
     """Draw one episode of a run's champion: an animation (.gif) or a picture (.png, .pdf, .svg)."""
+    _check_seed(seed)
     run = _open(run)
     key = jax.random.split(_evaluation_key(seed), 1)[0]
     episode = jax.jit(rollout.trace, static_argnums=1)(key, run.env, run.champion)
@@ -132,6 +135,11 @@ def _resolve(env: str | Env) -> tuple[str | None, Env]:
 
 def _open(run: Run | str | Path) -> Run:
     return run if isinstance(run, Run) else runs.load(run)
+
+
+def _check_seed(seed: int) -> None:
+    if not 0 <= seed < 2**32:
+        raise UserError(f"seed is {seed}; choose a whole number from 0 to {2**32 - 1}.")
 
 
 def _evaluation_key(seed: int) -> Key:

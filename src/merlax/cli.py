@@ -51,12 +51,11 @@ class TrainOptions:
 def train(args: Sequence[str]) -> int:
     """Train a team on a world and leave everything in a run folder."""
     world = _world_in(args)
-    chosen = dict(pairwise(args))
-    settings = presets.preset(chosen.get("--preset", "fast"), world)
-    if "--config" in chosen:
-        settings = config.merge(settings, _read_json(Path(chosen["--config"])))
+    settings = presets.preset(_peek(args, "--preset") or "fast", world)
+    file = _peek(args, "--config")
+    if file is not None:
+        settings = config.merge(settings, _read_json(Path(file)))
     env = envs.make(world)
-
     fields = [("env", type(env), env), ("settings", Annotated[type(settings), arg(name="")], settings)]
     options_type = dataclasses.make_dataclass("Options", fields, bases=(TrainOptions,), frozen=True)
     options = _parse(options_type, "train", args)
@@ -246,6 +245,16 @@ def _world_in(args: Sequence[str]) -> str:
     if "-h" in args or "--help" in args:
         return "rover-3"
     raise UserError(f"Name a world to train on: {', '.join(envs.ids())}.")
+
+
+def _peek(args: Sequence[str], option: str) -> str | None:
+    """The value of an option that decides the defaults of others: `--option value` or `--option=value`."""
+    for this, after in pairwise([*args, ""]):
+        if this == option:
+            return after
+        if this.startswith(f"{option}="):
+            return this.removeprefix(f"{option}=")
+    return None
 
 
 def _read_json(path: Path) -> Any:
