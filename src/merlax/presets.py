@@ -51,8 +51,8 @@ FAST_ROVER = dataclasses.replace(
 
 _BY_WORLD: dict[str, dict[str, MerlConfig]] = {
     "rover": {"paper": PAPER_ROVER, "fast": FAST_ROVER},
-    # Nothing is random in this world, so one episode tells a team's fitness (FACTS §2), and what is hard in it is left to
-    # evolution: `fast` spends its frames on a larger population instead of 50 noisy episodes of the learner.
+    # Nothing is random in this world, so one episode tells a team's fitness (FACTS §2), and what is hard in it is
+    # left to evolution: `fast` spends its frames on a larger population instead of 50 noisy episodes of the learner.
     "two-rovers": {
         "paper": dataclasses.replace(PAPER_ROVER, fitness_episodes=1),
         "fast": dataclasses.replace(

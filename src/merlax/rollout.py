@@ -82,7 +82,7 @@ def test(key: Key, env: Env, policy: TeamPolicy, episodes: int) -> Float[Array, 
     return _scores(*devices.spread(devices.mesh(), (jax.random.split(key, episodes), policy)), env)
 
 
-@partial(jax.jit, static_argnums=2)
+@partial(jax.jit, static_argnums=2, compiler_options=devices.QUICK_COMPILE)
 def _scores(keys: Keys, policy: TeamPolicy, env: Env) -> Float[Array, " episode"]:
     return play_team(keys, env, policy)[0].fitness
 

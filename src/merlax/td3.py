@@ -201,9 +201,9 @@ def _actor_loss(
     actor: TeamPolicy, critic: Critic, rows: Transition, agents: Int[Array, " row"], config: TD3Config
 ) -> Float[Array, ""]:
     """Minus the value of the actor's actions."""
-    for_actor, for_critic = first_layers(rows.obs, actor, critic)
-    raw = actor.finish(for_actor, agents)
-    return config.action_penalty * jnp.mean(raw**2) - jnp.mean(critic.finish(for_critic, jnp.tanh(raw)))
+    # Not as `first_layers`: the gradient of that would include the critic's weights.
+    raw = actor.finish(rows.obs @ actor.obs_weight, agents)
+    return config.action_penalty * jnp.mean(raw**2) - jnp.mean(critic(rows.obs, jnp.tanh(raw)))
 
 
 def _moments(params: Any) -> optax.OptState:

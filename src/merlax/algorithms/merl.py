@@ -77,7 +77,7 @@ class Merl:
         """Lines 1–3: a random population with the learner's first team in it, and empty buffers."""
         return devices.gather(devices.mesh(), self._init(key))
 
-    @partial(jax.jit, static_argnums=0)
+    @partial(jax.jit, static_argnums=0, compiler_options=devices.QUICK_COMPILE)
     def _init(self, key: Key) -> MerlState:
         key_population, key_learner = jax.random.split(key)
         env, c = self.env, self.config
@@ -107,7 +107,7 @@ class Merl:
         """Lines 6–9 and the learner's own noisy rollouts, over all devices."""
         return self._explore(*devices.spread(devices.mesh(), (key, population, learner)))
 
-    @partial(jax.jit, static_argnums=0)
+    @partial(jax.jit, static_argnums=0, compiler_options=devices.QUICK_COMPILE)
     def _explore(self, key: Key, population: TeamPolicy, learner: TeamPolicy) -> Any:
         c = self.config
         key_teams, key_learner = jax.random.split(key)
