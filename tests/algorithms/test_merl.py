@@ -34,7 +34,7 @@ def merl() -> Merl:
 
 @pytest.fixture(scope="module")
 def two_generations(merl):
-    state = merl.init(jax.random.key(0))
+    state = merl.init(jax.random.key(19))
     first, metrics = merl.step(jax.random.key(1), jax.tree.map(jnp.copy, state))
     second, _ = merl.step(jax.random.key(2), jax.tree.map(jnp.copy, first))
     return state, first, second, metrics
@@ -78,8 +78,9 @@ def test_the_last_slot_holds_the_learners_newest_team(two_generations):
 
 def test_the_champion_is_the_fittest_and_stays_as_first_elite(two_generations):
     state, first, _, metrics = two_generations
-    best = int(np.argmax(metrics["fitness"]))
-    assert same(first.champion, team(state.population, best))
+    fitness = np.asarray(metrics["fitness"])
+    assert (fitness == fitness.max()).sum() == 1  # a tie would prove nothing: choose another key in the fixture
+    assert same(first.champion, team(state.population, int(fitness.argmax())))
     assert same(team(first.population, 0), first.champion)
 
 
