@@ -14,7 +14,7 @@ test: .venv/installed-dev
 	$(BIN)/pyright
 	$(BIN)/pytest
 
-# The scores of docs/results.md, from scratch: about an hour and a half on 2 cores.
+# The scores of docs/results.md, from scratch: well over an hour on 2 cores.
 learn: .venv/installed-dev
 	$(BIN)/python benchmarks/core.py
 
