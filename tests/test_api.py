@@ -9,9 +9,8 @@ from tests.rendezvous import Rendezvous
 import merlax
 
 TINY = {
-    "evolution": {"population": 6},
+    "evolution": {"population": 6, "fitness_episodes": 1},
     "td3": {"batch": 8, "buffer": 2000},
-    "fitness_episodes": 1,
     "explore_episodes": 2,
     "actor_hidden": [8],
     "critic_hidden": [8],

@@ -105,7 +105,7 @@ BAD = {
     "coupling above agents": (["train", "rover-3", "--env.coupling", "7"], "coupling is 7"),
     "zero agents": (["train", "rover-3", "--env.num-agents", "0"], "num_agents is 0"),
     "negative POIs": (["train", "rover-3", "--env.num-poi", "-2"], "num_poi is -2"),
-    "zero episodes": (["train", "rover-3", "--fitness-episodes", "0"], "fitness_episodes is 0"),
+    "zero episodes": (["train", "rover-3", "--evolution.fitness-episodes", "0"], "fitness_episodes is 0"),
     "population below elites": (["train", "rover-3", "--evolution.population", "3"], "population is 3"),
     "frames below a generation": (["train", "rover-3", "--frames", "100"], "frames is 100"),
     "negative frames": (["train", "rover-3", "--frames", "-1"], "frames is -1"),

@@ -28,7 +28,7 @@ def test_a_whole_number_serves_as_a_float():
         {"td3": {"order": "random"}},
         {"actor_hidden": 100},
         {"actor_hidden": [100, None]},
-        {"same_instances": 1},
+        {"evolution": {"same_instances": 1}},
         {"noise": float("inf")},
     ],
     ids=str,

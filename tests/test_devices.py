@@ -47,13 +47,22 @@ def test_the_mesh_holds_all_devices():
     assert devices.mesh().size == jax.device_count() == 2
 
 
-def test_spread_copies_to_every_device_and_gather_brings_it_back():
-    mesh = devices.mesh()
-    everywhere = devices.spread(mesh, jnp.arange(3))
-    assert everywhere.devices() == set(jax.devices())
-    home = devices.gather(mesh, everywhere)
-    assert home.devices() == {jax.devices()[0]}
-    np.testing.assert_array_equal(home, np.arange(3))
+def test_spread_copies_to_every_device_and_divide_gives_each_its_part():
+    everywhere = devices.spread(devices.mesh(), jnp.arange(4))
+    assert [shard.data.tolist() for shard in everywhere.addressable_shards] == [[0, 1, 2, 3]] * 2
+    divided = devices.divide(devices.mesh(), jnp.arange(4))
+    assert [shard.data.tolist() for shard in divided.addressable_shards] == [[0, 1], [2, 3]]
+
+
+def test_devices_that_work_together_average_and_have_their_own_keys():
+    def work(split, key, shared):
+        mean, least = devices.average({"a": split[0] * shared}), devices.least(split[0])
+        return mean, least, jax.lax.all_gather(jax.random.uniform(devices.own_key(key)), devices.AXIS)
+
+    together = jax.jit(devices.together(devices.mesh(), work))
+    mean, least, drawn = together(jnp.array([1.0, 3.0]), jax.random.key(0), jnp.array(10.0))
+    assert (float(mean["a"]), float(least)) == (20.0, 1.0)
+    assert drawn[0] != drawn[1]
 
 
 def test_asking_for_all_cores_once_jax_runs_changes_nothing():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.weights import weights
 
-from merlax.networks import LEARNER_BIAS, Critic, TeamPolicy, kaiming
+from merlax.networks import LEARNER_BIAS, Critic, JointCritic, TeamPolicy, first_layers, kaiming
 
 AGENTS, OBS, ACT = 3, 5, 2
 
@@ -95,10 +95,44 @@ def test_the_learner_starts_kaiming_uniform():
 
 def test_a_critic_is_a_plain_network_on_observation_and_action():
     critic = weights(lambda key: Critic(key, OBS, ACT, (8, 6)))
-    obs, action = observations(4, 3), observations(4, 3)[..., :ACT]
+    obs, action = observations(4, AGENTS), observations(4, AGENTS)[..., :ACT]
     x = np.concatenate([obs, action], axis=-1)
     for layer in critic.layers[:-1]:
         x = np.tanh(x @ np.asarray(layer.weight) + np.asarray(layer.bias))
     last = critic.layers[-1]
     expected = (x @ np.asarray(last.weight) + np.asarray(last.bias))[..., 0]
     np.testing.assert_allclose(jax.jit(lambda *pair: critic(*pair))(obs, action), expected, atol=1e-5)
+
+
+def joint_critic():
+    return weights(lambda key: JointCritic(key, AGENTS, OBS, ACT, (8, 6)))
+
+
+def test_a_joint_critic_is_one_plain_network_per_agent_on_everybodys_observations_and_actions():
+    critic = joint_critic()
+    obs, action = observations(4, AGENTS), observations(4, AGENTS)[..., :ACT]
+    joint = np.concatenate([np.reshape(obs, (4, -1)), np.reshape(action, (4, -1))], axis=1)
+    first = np.concatenate([critic.on_obs, critic.on_action])
+    values = jax.jit(lambda *pair: critic(*pair))(obs, action)
+    for agent in range(AGENTS):
+        own = slice(8 * agent, 8 * (agent + 1))
+        x = joint @ first[:, own] + np.asarray(critic.bias[own])
+        for layer in critic.others:
+            x = np.tanh(x) @ np.asarray(layer.weight[agent]) + np.asarray(layer.bias[agent])
+        np.testing.assert_allclose(values[:, agent], x[:, 0], atol=1e-5)
+
+
+def test_a_joint_critic_lets_each_agent_alone_act_otherwise():
+    critic, obs = joint_critic(), observations(4, AGENTS)
+    action, own = observations(4, AGENTS)[..., :ACT], -2.0 * observations(4, AGENTS)[..., 1 : ACT + 1]
+    values = jax.jit(lambda *three: critic.finish_own(first_layers(three[0], critic)[0], *three[1:]))(obs, action, own)
+    for agent in range(AGENTS):
+        alone = action.at[:, agent].set(own[:, agent])
+        np.testing.assert_allclose(values[:, agent], critic(obs, alone)[:, agent], atol=1e-5)
+
+
+def test_networks_that_share_a_matmul_see_what_they_would_see_alone():
+    obs, networks = observations(4, AGENTS), (joint_critic(), policy(), weights(lambda k: Critic(k, OBS, ACT, (7,))))
+    together = first_layers(obs, *networks)
+    for network, seen in zip(networks, together, strict=True):
+        np.testing.assert_allclose(seen, first_layers(obs, network)[0], atol=1e-5)

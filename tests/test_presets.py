@@ -22,13 +22,14 @@ def test_the_gradient_half_of_table_2():
 
 def test_the_rollouts_of_table_2():
     paper = presets.preset("paper", "rover-3")
-    assert (paper.fitness_episodes, paper.noisy_episodes, paper.explore_episodes, paper.noise) == (10, 1, 50, 0.4)
+    judging = paper.evolution.fitness_episodes, paper.evolution.fitness_memory, paper.evolution.same_instances
+    assert judging == (10, 1, False)
+    assert (paper.noisy_episodes, paper.explore_episodes, paper.noise) == (1, 50, 0.4)
     assert (paper.actor_hidden, paper.critic_hidden) == ((100, 100), (100, 100))
-    assert (paper.fitness_memory, paper.same_instances) == (1, False)
 
 
 def test_two_rovers_is_deterministic_so_one_episode_is_enough():
-    assert presets.preset("paper", "two-rovers").fitness_episodes == 1
+    assert presets.preset("paper", "two-rovers").evolution.fitness_episodes == 1
 
 
 def test_an_unknown_preset_is_refused():

@@ -24,7 +24,7 @@ def transitions(names):
 
 def filled(*batches):
     """A buffer after batches of (names, valid)."""
-    buffer = replay.create(CAPACITY, AGENTS, OBS, ACT)
+    buffer = jax.tree.map(lambda leaf: leaf[0], replay.create(CAPACITY, AGENTS, OBS, ACT))
     for names, valid in batches:
         buffer = add(buffer, transitions(names), jnp.array(valid))
     return buffer
@@ -99,6 +99,23 @@ def test_a_sampled_transition_is_whole():
     np.testing.assert_array_equal(drawn.reward, name + 0.5)
     np.testing.assert_array_equal(drawn.next_obs, drawn.obs + 0.75)
     np.testing.assert_array_equal(drawn.terminated, name % 2 == 0)
+
+
+def test_a_joint_sample_is_of_the_same_instants():
+    joint = jax.jit(lambda buffer: replay.sample_joint(jax.random.key(0), buffer, 4000))
+    drawn = joint(filled((np.arange(8), [True] * 8)))
+    np.testing.assert_array_equal(drawn.obs[:, 0] + 1000, drawn.obs[:, 1])
+    assert len(np.unique(drawn.obs[:, 0, 0])) == 8
+
+
+@pytest.mark.parametrize("length", [4, 5])
+def test_every_shard_remembers_an_equal_part(length):
+    buffers = replay.create(CAPACITY, AGENTS, OBS, ACT, shards=2)
+    valid = jnp.arange(length) != 1
+    buffers = jax.jit(replay.remember)(buffers, transitions(np.arange(1, length + 1)), valid)
+    stored = [buffers.rows[shard, : int(buffers.size[shard]), 0, 0].tolist() for shard in range(2)]
+    assert stored == ([[1], [3, 4]] if length == 4 else [[1, 3], [4, 5]])
+    assert buffers.rows.shape[:2] == (2, CAPACITY // 2)
 
 
 def test_unpack_is_the_inverse_of_pack():

@@ -27,7 +27,7 @@ def stored(count):
     """A buffer with this many transitions in it."""
     numbers = lambda *shape: jnp.ones((16, 2, *shape))  # noqa: E731
     batch = Transition(numbers(3), numbers(1), numbers(), numbers(3), jnp.zeros((16, 2), bool))
-    return replay.add(replay.create(64, 2, 3, 1), batch, jnp.arange(16) < count)
+    return replay.remember(replay.create(64, 2, 3, 1), batch, jnp.arange(16) < count)
 
 
 def test_nothing_is_learnt_before_the_burn_in():
@@ -59,8 +59,7 @@ def test_the_best_action_of_a_one_step_world_is_learnt(order, critics):
         idle = jax.tree.map(jnp.zeros_like, learner.actor)
         play = jax.vmap(lambda key: rollout.play(key, WORLD, idle, 1.0))
         _, memory = play(jax.random.split(key_play, 1024))
-        flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), memory)
-        buffer = replay.add(replay.create(1024, *sizes), flat.transitions, flat.valid)
+        buffer = rollout.remember(replay.create(1024, *sizes), memory)
         return td3.learn(key_learn, learner, buffer, jnp.array(600, jnp.int32), config)[0].actor(jnp.eye(2))
 
     actions = train(jax.random.key(1))

@@ -50,7 +50,7 @@ def train_until(
     algorithms.check(algorithm)
     if world is None or isinstance(env, str):
         world, env = _resolve(env)
-    settings = presets.preset(preset, world)
+    settings = presets.preset(preset, world, algorithm)
     if isinstance(changes, dict):
         settings = config.merge(settings, changes)
     elif changes is not None:

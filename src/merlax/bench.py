@@ -63,13 +63,12 @@ def _rollouts(algorithm: Merl, stored: bool) -> float:
     """Joint steps per second of the population's rollouts, with or without their transitions."""
     env, c = algorithm.env, algorithm.config
     population = algorithm.init(jax.random.key(0)).population
-    episodes = c.fitness_episodes + c.noisy_episodes
+    episodes = c.evolution.fitness_episodes + c.noisy_episodes
     keys = jax.random.split(jax.random.key(1), (c.evolution.population, episodes))
 
     @jax.jit
     def play(keys: Any, population: Any) -> Any:
-        played, memory = rollout.play_population(keys, env, population, jnp.zeros(episodes))
-        return (played, memory) if stored else (played,)
+        return rollout.play_population(keys, env, population, jnp.zeros(episodes), keep=stored)
 
     args = devices.spread(devices.mesh(), (keys, population))
     return int(play(*args)[0].frames.sum()) / _seconds(play, *args)
@@ -83,7 +82,8 @@ def _update(algorithm: Merl) -> dict[str, float]:
     rounds = max(1, ROUNDS // env.num_agents) if sequential else ROUNDS
     frames = jnp.ceil(rounds / config.td3.updates_per_frame).astype(jnp.int32)
     learn = jax.jit(lambda key, learner, buffer, frames: td3.learn(key, learner, buffer, frames, config.td3))
-    args = jax.random.key(0), state.learner, state.buffer, frames
+    key, frames = devices.spread(algorithm.mesh, (jax.random.key(0), frames))
+    args = key, state.learner, state.buffer, frames
     flops = update_flops(env, config) * int(learn(*args)[1]["updates"])
     matmul, matrix = jax.jit(lambda x: x @ x), jnp.ones((MATMUL, MATMUL))
     matmul(matrix)
@@ -126,8 +126,9 @@ def _filled(algorithm: Merl) -> Any:
     """A state whose buffers are full, of numbers like those of real transitions."""
     state = algorithm.init(jax.random.key(0))
     rows = jax.random.uniform(jax.random.key(1), state.buffer.rows.shape)
-    size = jnp.asarray(rows.shape[0], jnp.int32)
-    return devices.gather(devices.mesh(), eqx.tree_at(lambda s: (s.buffer.rows, s.buffer.size), state, (rows, size)))
+    size = jnp.full_like(state.buffer.size, rows.shape[1])
+    rows, size = devices.divide(algorithm.mesh, (rows, size))
+    return eqx.tree_at(lambda s: (s.buffer.rows, s.buffer.size), state, (rows, size))
 
 
 def _seconds(function: Callable[..., Any], *args: Any) -> float:
@@ -168,7 +169,7 @@ def _report_first_generation(world: str, preset: str) -> None:
         if state is None:
             state = algorithm.init(jax.random.key(0))
         state, _ = algorithm.step(jax.random.key(generation), state)
-        rollout.test(jax.random.key(0), algorithm.env, algorithm.champion(state), 10).block_until_ready()
+        rollout.play_test(jax.random.key(0), algorithm.env, algorithm.champion(state), 10).fitness.block_until_ready()
         times.append(time.perf_counter() - start)
     state = _filled(algorithm)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

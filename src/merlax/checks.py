@@ -37,6 +37,13 @@ def share(config: Any, *names: str) -> None:
             raise UserError(f"{name} is {getattr(config, name)}; make it a number from 0 to 1.")
 
 
+def layers(config: Any, *names: str) -> None:
+    """At least one layer, each of at least one unit."""
+    for name in names:
+        if not getattr(config, name) or min(getattr(config, name)) < 1:
+            raise UserError(f"{name} is {getattr(config, name)}; give at least one layer, each of at least 1 unit.")
+
+
 def choice(config: Any, name: str, *values: Any) -> None:
     """One of these values."""
     if getattr(config, name) not in values:

@@ -31,7 +31,7 @@ class TrainOptions:
     world: Annotated[Positional[str], arg(metavar="WORLD")]
     """Name of a world; `merlax envs` lists them."""
     algorithm: str = "merl"
-    """How to train; available: merl."""
+    """How to train: merl, ea, es, td3, ddpg, matd3 or maddpg."""
     preset: Literal["fast", "paper"] = "fast"
     """fast: best score per second; paper: the tables and Algorithm 1 of the paper."""
     frames: int = 2_000_000
@@ -51,7 +51,7 @@ class TrainOptions:
 def train(args: Sequence[str]) -> int:
     """Train a team on a world and leave everything in a run folder."""
     world = _world_in(args)
-    settings = presets.preset(_peek(args, "--preset") or "fast", world)
+    settings = presets.preset(_peek(args, "--preset") or "fast", world, _peek(args, "--algorithm") or "merl")
     file = _peek(args, "--config")
     if file is not None:
         settings = config.merge(settings, _read_json(Path(file)))

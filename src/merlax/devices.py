@@ -1,4 +1,4 @@
-"""Where programs run: a mesh over all devices for rollouts, one device for the learner (DESIGN §4)."""
+"""Where programs run: rollouts and gradient steps are split over a mesh of devices (DESIGN §4)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.flatten_util import ravel_pytree
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-AXIS = "pop"
+from merlax.types import Key
+
+T = TypeVar("T")
+
+AXIS = "device"
 # For programs that are compiled often and run briefly: half the compile time and, measured, no slower.
 QUICK_COMPILE = {"xla_backend_optimization_level": 2}
 
@@ -30,9 +35,9 @@ def use_all_cores() -> None:
         jax.config.update("jax_num_cpu_devices", cores)
 
 
-def mesh() -> Mesh:
-    """All devices of this process, in a row."""
-    return Mesh(np.array(jax.devices()), (AXIS,))
+def mesh(size: int | None = None) -> Mesh:
+    """All devices of this process, in a row, or the first few."""
+    return Mesh(np.array(jax.devices()[:size]), (AXIS,))
 
 
 def shard_over(devices: Mesh, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -54,6 +59,36 @@ def shard_over(devices: Mesh, function: Callable[..., Any]) -> Callable[..., Any
     return sharded
 
 
+def together(devices: Mesh, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Split the leading axis of the first argument over the devices, which work out one common result.
+
+    Within it, `average` and `least` are over the devices and `own_key` is different on each.
+    """
+
+    def common(split: Any, *shared: Any) -> Any:
+        specs = (PartitionSpec(AXIS), *(PartitionSpec() for _ in shared))
+        run = jax.shard_map(function, mesh=devices, in_specs=specs, out_specs=PartitionSpec(), check_vma=False)
+        return run(split, *shared)
+
+    return common
+
+
+def average(tree: T) -> T:
+    """The mean over the devices, in one exchange: many small ones would cost more than they carry."""
+    flat, unravel = ravel_pytree(tree)
+    return unravel(jax.lax.pmean(flat, AXIS))
+
+
+def least(x: jax.Array) -> jax.Array:
+    """The smallest over the devices."""
+    return jax.lax.pmin(x, AXIS)
+
+
+def own_key(key: Key) -> Key:
+    """A key of this device's own."""
+    return jax.random.fold_in(key, jax.lax.axis_index(AXIS))
+
+
 def _pad(x: jax.Array, length: int) -> jax.Array:
     if jnp.issubdtype(x.dtype, jax.dtypes.prng_key):  # as plain numbers: a copied key would count as reused
         return jax.random.wrap_key_data(_pad(jax.random.key_data(x), length), impl=jax.random.key_impl(x))
@@ -65,9 +100,9 @@ def spread(devices: Mesh, tree: Any) -> Any:
     return jax.device_put(tree, NamedSharding(devices, PartitionSpec()))
 
 
-def gather(devices: Mesh, tree: Any) -> Any:
-    """The whole tree on the first device, where the learner lives."""
-    return jax.device_put(tree, devices.devices.flat[0])
+def divide(devices: Mesh, tree: Any) -> Any:
+    """The leading axis of the tree split over the devices."""
+    return jax.device_put(tree, NamedSharding(devices, PartitionSpec(AXIS)))
 
 
 def use_compilation_cache() -> None:

@@ -1,13 +1,14 @@
 """Selection, crossover, mutation and migration (paper, Algorithm 1, lines 10–16 and 28).
 
 A population is any pytree whose leaves have a leading `pop` axis; a genome is one slice of it. Slots:
-elites first, then their offspring, the migrant last.
+elites first, then their offspring; where a learner's team migrates, it comes last.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
@@ -46,9 +47,15 @@ class EvolutionConfig:
     """Size of a super mutation (not in the paper; FACTS §4)."""
     reset_probability: float = 0.05
     """Share of the mutated weights that are drawn anew from N(0, 1)."""
+    fitness_episodes: int = 10
+    """Episodes per fitness (rollouts per fitness, ξ)."""
+    fitness_memory: int = 1
+    """Generations over which the fitness of a team that survives unchanged is averaged (1: the newest only)."""
+    same_instances: bool = False
+    """Judge all teams of a generation on the same episodes, so that none is lucky with its worlds."""
 
     def __post_init__(self) -> None:
-        checks.whole(self, "elites", "tournament", "population")
+        checks.whole(self, "elites", "tournament", "population", "fitness_episodes", "fitness_memory")
         if self.population < self.elites + 2:
             raise UserError(
                 f"population is {self.population} with {self.elites} elites; it needs at least {self.elites + 2}: "
@@ -116,13 +123,13 @@ def inherit(record: Record, selection: Selection) -> Record:
     return jax.tree.map(lambda new, old: new.at[:kept].set(old[selection.elites]), fresh, record)
 
 
-def select(key: Key, fitness: Float[Array, " pop"], *, elites: int, tournament: int) -> Selection:
+def select(key: Key, fitness: Float[Array, " pop"], *, elites: int, tournament: int, migrants: int = 1) -> Selection:
     """Elites by rank, then one tournament of distinct candidates for each offspring (appendix B)."""
     population = fitness.shape[0]
     key_rank, key_tournaments = jax.random.split(key)
     order = rank(key_rank, fitness)
     place = jnp.zeros_like(order).at[order].set(jnp.arange(population))
-    offspring = population - elites - 1  # the last slot is the migrant's
+    offspring = population - elites - migrants
 
     def one_tournament(key: Key) -> Int[Array, ""]:
         candidates = jax.random.permutation(key, population)[:tournament]
@@ -153,9 +160,11 @@ def mutate(key: Key, genome: T, config: EvolutionConfig) -> T:
     """Change a random share of the weights; some of them strongly, some are drawn anew (appendix A)."""
 
     w, unravel = ravel_pytree(genome)
-    key_mask, key_kind, key_noise = jax.random.split(key, 3)
-    mask = jax.random.bernoulli(key_mask, config.mutation_fraction, w.shape)
-    kind = jax.random.uniform(key_kind, w.shape)
+    key_which, key_noise = jax.random.split(key)
+    # One number tells whether a weight changes and, since those that do are uniform too, how.
+    which = jax.random.uniform(key_which, w.shape)
+    mask = which < config.mutation_fraction
+    kind = which / max(config.mutation_fraction, 1e-9)
     noise = jax.random.normal(key_noise, w.shape)
     strong = kind < config.super_probability
     reset = kind >= 1.0 - config.reset_probability
@@ -170,24 +179,28 @@ def maybe_mutate(key: Key, genome: T, config: EvolutionConfig) -> T:
     return jax.tree.map(lambda new, old: jnp.where(changes, new, old), mutate(key_mutate, genome, config), genome)
 
 
-def evolve(key: Key, population: T, selection: Selection, config: EvolutionConfig) -> T:
-    """The next generation: elites, selected teams and children, mutated. The migrant's slot is left over."""
+def evolve(
+    key: Key,
+    population: T,
+    selection: Selection,
+    config: EvolutionConfig,
+    batch: Callable[[Callable[..., Any]], Callable[..., Any]] = jax.vmap,
+) -> T:
+    """The next generation: elites, then selected teams and children, mutated. `batch` makes the offspring."""
     key_parents, key_cross, key_mutate = jax.random.split(key, 3)
     offspring = selection.winners.shape[0]
     first, second = parents(key_parents, selection)
     # Pruned winners make room for children; a child of a team with itself is that team.
     first = jnp.where(selection.duplicate, first, selection.winners)
     second = jnp.where(selection.duplicate, second, selection.winners)
-    children = jax.vmap(crossover)(
-        jax.random.split(key_cross, offspring), take(population, first), take(population, second)
-    )
-    children = jax.vmap(lambda k, genome: maybe_mutate(k, genome, config))(
-        jax.random.split(key_mutate, offspring), children
-    )
-    last = jnp.array([config.population - 1])
-    return jax.tree.map(
-        lambda *parts: jnp.concatenate(parts), take(population, selection.elites), children, take(population, last)
-    )
+
+    def child(xs: tuple[Key, Key, T, T]) -> T:
+        key_cross, key_mutate, first, second = xs
+        return maybe_mutate(key_mutate, crossover(key_cross, first, second), config)
+
+    keys = jax.random.split(key_cross, offspring), jax.random.split(key_mutate, offspring)
+    children = batch(child)((*keys, take(population, first), take(population, second)))
+    return jax.tree.map(lambda *parts: jnp.concatenate(parts), take(population, selection.elites), children)
 
 
 def parents(key: Key, selection: Selection) -> tuple[Int[Array, " offspring"], Int[Array, " offspring"]]:
@@ -201,8 +214,37 @@ def parents(key: Key, selection: Selection) -> tuple[Int[Array, " offspring"], I
 
 
 def migrate(population: T, migrant: T) -> T:
-    """Copy the learner's team into the slot that is kept for it: the last one."""
-    return jax.tree.map(lambda teams, team: teams.at[-1].set(team), population, migrant)
+    """Let the learner's team join, in the last slot."""
+    return jax.tree.map(lambda teams, team: jnp.concatenate([teams, team[None]]), population, migrant)
+
+
+class Generation(eqx.Module):
+    """What one round of evolution leaves."""
+
+    population: Any  # elites and offspring; a migrant may join
+    champion: Any
+    record: Record
+    selection: Selection
+
+
+def advance(
+    key: Key,
+    population: Any,
+    record: Record,
+    newest: Float[Array, " pop"],
+    config: EvolutionConfig,
+    *,
+    migrants: int,
+    batch: Callable[[Callable[..., Any]], Callable[..., Any]] = jax.vmap,
+) -> Generation:
+    """Lines 10–16: judge every team by its newest fitness and what is known of it, select, cross, mutate."""
+    key_select, key_evolve = jax.random.split(key)
+    record = remember(record, newest, config.fitness_memory)
+    fitness, sizes = judge(record), {"elites": config.elites, "tournament": config.tournament}
+    selection = select(key_select, fitness, **sizes, migrants=migrants)
+    champion = jax.tree.map(lambda leaf: leaf[selection.elites[0]], population)
+    offspring = evolve(key_evolve, population, selection, config, batch)
+    return Generation(offspring, champion, inherit(record, selection), selection)
 
 
 def take(population: T, index: Int[Array, " chosen"]) -> T:

@@ -87,7 +87,7 @@ class TeamPolicy(eqx.Module):
 
 
 class Critic(eqx.Module):
-    """The value of an action at an observation: Q(o, a)."""
+    """The value of an agent's own action at its own observation: Q(o, a), one network for all agents."""
 
     layers: tuple[Linear, ...]
     obs_size: int = eqx.field(static=True)
@@ -100,33 +100,123 @@ class Critic(eqx.Module):
             Linear(k, i, o, kaiming, LEARNER_BIAS) for k, (i, o) in zip(keys, pairwise(sizes), strict=True)
         )
 
-    def __call__(self, obs: Float[Array, "*batch obs"], action: Float[Array, "*batch act"]) -> Float[Array, "*batch"]:
-        return self.finish(_rows(obs) @ self.obs_weight, _rows(action)).reshape(obs.shape[:-1])
+    def __call__(
+        self, obs: Float[Array, "batch agent obs"], action: Float[Array, "batch agent act"]
+    ) -> Float[Array, "batch agent"]:
+        return self.finish(_rows(obs) @ self.obs_weight, action)
 
     @property
     def obs_weight(self) -> Float[Array, "obs hidden"]:
         """The weights of the first layer that see the observation."""
         return self.layers[0].weight[: self.obs_size]
 
-    def finish(self, on_obs: Float[Array, "row hidden"], action: Float[Array, "row act"]) -> Float[Array, " row"]:
+    def finish(
+        self, on_obs: Float[Array, "row hidden"], action: Float[Array, "batch agent act"]
+    ) -> Float[Array, "batch agent"]:
         """The values from `obs @ obs_weight`."""
         first, *middle, last = self.layers
-        x = jnp.tanh(on_obs + action @ first.weight[self.obs_size :] + first.bias[None])
+        x = jnp.tanh(on_obs + _rows(action) @ first.weight[self.obs_size :] + first.bias[None])
         for layer in middle:
             x = jnp.tanh(layer(x))
-        return last(x).squeeze(-1)
+        return last(x).reshape(action.shape[:-1])
+
+    def finish_own(
+        self,
+        on_obs: Float[Array, "row hidden"],
+        action: Float[Array, "batch agent act"],
+        own: Float[Array, "batch agent act"],
+    ) -> Float[Array, "batch agent"]:
+        """The values if each agent does `own` where all did `action`: here the others do not matter."""
+        del action
+        return self.finish(on_obs, own)
 
 
-def first_layers(obs: Float[Array, "row obs"], *networks: TeamPolicy | Critic) -> list[Float[Array, "row hidden"]]:
-    """`obs @ obs_weight` of several networks that see the same observations, as one wide matmul.
+class JointCritic(eqx.Module):
+    """One centralised critic per agent, each on the joint observations and actions (MADDPG, MATD3).
+
+    All critics see the same input, so their first layers are one wide matmul.
+    """
+
+    on_obs: Float[Array, "joint_obs wide"]  # wide: (agent, hidden), flattened
+    on_action: Float[Array, "joint_act wide"]
+    bias: Float[Array, " wide"]
+    others: tuple[Linear, ...]  # [agent, ...]
+    num_agents: int = eqx.field(static=True)
+
+    def __init__(self, key: Key, num_agents: int, obs_size: int, act_size: int, hidden: Sequence[int]):
+        joint_obs, joint = num_agents * obs_size, num_agents * (obs_size + act_size)
+        key_first, *keys = jax.random.split(key, len(hidden) + 1)
+        # As many critics as agents, each initialised as a network of its own.
+        stack = lambda k, i, o: jax.vmap(lambda k: Linear(k, i, o, kaiming, LEARNER_BIAS))(  # noqa: E731
+            jax.random.split(k, num_agents)
+        )
+        first = stack(key_first, joint, hidden[0])
+        weight = jnp.moveaxis(first.weight, 0, 1).reshape(joint, -1)
+        self.on_obs, self.on_action, self.bias = weight[:joint_obs], weight[joint_obs:], first.bias.reshape(-1)
+        self.others = tuple(stack(k, i, o) for k, (i, o) in zip(keys, pairwise([*hidden, 1]), strict=True))
+        self.num_agents = num_agents
+
+    def __call__(
+        self, obs: Float[Array, "batch agent obs"], action: Float[Array, "batch agent act"]
+    ) -> Float[Array, "batch agent"]:
+        return self.finish(_joint(obs) @ self.obs_weight, action)
+
+    @property
+    def obs_weight(self) -> Float[Array, "joint_obs wide"]:
+        """The weights of all first layers that see the observations."""
+        return self.on_obs
+
+    def finish(
+        self, on_obs: Float[Array, "batch wide"], action: Float[Array, "batch agent act"]
+    ) -> Float[Array, "batch agent"]:
+        """The values from `joint obs @ obs_weight`: one per agent."""
+        return self._rest(self._first(on_obs, action))
+
+    def finish_own(
+        self,
+        on_obs: Float[Array, "batch wide"],
+        action: Float[Array, "batch agent act"],
+        own: Float[Array, "batch agent act"],
+    ) -> Float[Array, "batch agent"]:
+        """The values if agent k alone, as its critic sees it, does `own` and the others do `action`."""
+        agents = jnp.arange(self.num_agents)
+        by_agent = self.on_action.reshape(self.num_agents, action.shape[-1], self.num_agents, -1)[agents, :, agents]
+        change = jnp.einsum("bka,kah->bkh", own - action, by_agent)
+        return self._rest(self._first(on_obs, action) + change)
+
+    def _first(self, on_obs: Array, action: Array) -> Float[Array, "batch agent hidden"]:
+        wide = on_obs + _joint(action) @ self.on_action + self.bias[None]
+        return wide.reshape(wide.shape[0], self.num_agents, -1)
+
+    def _rest(self, x: Float[Array, "batch agent hidden"]) -> Float[Array, "batch agent"]:
+        for layer in self.others:
+            x = jnp.einsum("bki,kio->bko", jnp.tanh(x), layer.weight) + layer.bias[None]
+        return x.squeeze(-1)
+
+
+def first_layers(
+    obs: Float[Array, "batch agent obs"], *networks: TeamPolicy | Critic | JointCritic
+) -> list[Float[Array, "row wide"]]:
+    """`obs @ obs_weight` of several networks; those that see the same rows share one wide matmul.
 
     Measured on two cores: the wider a matmul, the faster per operation.
     """
-    weights = [network.obs_weight for network in networks]
-    ends = list(accumulate(weight.shape[1] for weight in weights))[:-1]
-    return jnp.split(obs @ jnp.concatenate(weights, axis=1), ends, axis=1)
+    results: dict[int, Array] = {}
+    for joint in (False, True):
+        alike = {i: n.obs_weight for i, n in enumerate(networks) if isinstance(n, JointCritic) is joint}
+        if alike:
+            ends = list(accumulate(weight.shape[1] for weight in alike.values()))[:-1]
+            rows = _joint(obs) if joint else _rows(obs)
+            parts = jnp.split(rows @ jnp.concatenate(list(alike.values()), axis=1), ends, axis=1)
+            results |= dict(zip(alike, parts, strict=True))
+    return [results[i] for i in range(len(networks))]
 
 
 def _rows(x: Float[Array, "*batch size"]) -> Float[Array, "row size"]:
     """All batch axes as one: the gradient of a matmul over several would cost a transposed copy."""
     return x.reshape(-1, x.shape[-1])
+
+
+def _joint(x: Float[Array, "batch agent size"]) -> Float[Array, "batch joint"]:
+    """All agents' numbers side by side."""
+    return x.reshape(x.shape[0], -1)

@@ -5,6 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from merlax import algorithms
+from merlax.algorithms.ea import EaConfig
+from merlax.algorithms.es import EsConfig
+from merlax.algorithms.gradient import GradientConfig
 from merlax.algorithms.merl import MerlConfig
 from merlax.evolution import EvolutionConfig
 from merlax.td3 import TD3Config
@@ -14,7 +18,7 @@ PRESETS = ("fast", "paper")
 
 # Table 2 of the paper; where it is silent, FACTS §4.
 PAPER_ROVER = MerlConfig(
-    evolution=EvolutionConfig(population=10, elites=4, tournament=3),
+    evolution=EvolutionConfig(population=10, elites=4, tournament=3, fitness_episodes=10),
     td3=TD3Config(
         actor_rate=5e-5,
         critic_rate=1e-5,
@@ -26,7 +30,6 @@ PAPER_ROVER = MerlConfig(
         order="sequential",
         updates_per_frame=1.0,
     ),
-    fitness_episodes=10,
     explore_episodes=50,
     noise=0.4,
 )
@@ -34,6 +37,7 @@ PAPER_ROVER = MerlConfig(
 # Tuned on seeds 1 to 8; docs/algorithm.md gives the reason for each difference.
 FAST_ROVER = dataclasses.replace(
     PAPER_ROVER,
+    evolution=dataclasses.replace(PAPER_ROVER.evolution, same_instances=True, fitness_memory=50),
     td3=dataclasses.replace(
         PAPER_ROVER.td3,
         actor_rate=5e-4,
@@ -45,28 +49,59 @@ FAST_ROVER = dataclasses.replace(
         updates_per_frame=0.0125,
         action_penalty=0.002,
     ),
-    same_instances=True,
-    fitness_memory=50,
 )
 
-_BY_WORLD: dict[str, dict[str, MerlConfig]] = {
+_MERL: dict[str, dict[str, MerlConfig]] = {
     "rover": {"paper": PAPER_ROVER, "fast": FAST_ROVER},
     # Nothing is random in this world, so one episode tells a team's fitness (FACTS §2), and what is hard in it is
     # left to evolution: `fast` spends its frames on a larger population instead of 50 noisy episodes of the learner.
     "two-rovers": {
-        "paper": dataclasses.replace(PAPER_ROVER, fitness_episodes=1),
+        "paper": dataclasses.replace(
+            PAPER_ROVER, evolution=dataclasses.replace(PAPER_ROVER.evolution, fitness_episodes=1)
+        ),
         "fast": dataclasses.replace(
             FAST_ROVER,
-            evolution=EvolutionConfig(population=20),
-            fitness_episodes=1,
+            evolution=dataclasses.replace(FAST_ROVER.evolution, population=20, fitness_episodes=1),
             explore_episodes=5,
         ),
     },
 }
 
+_BASELINE_DISCOUNT = 0.97  # Table 2: MERL's learner sees 0.5, MATD3 and MADDPG 0.97
+_DDPG = {"critics": 1, "delay": 1, "smoothing": 0.0}
 
-def preset(name: str, world: str | None) -> Any:
-    """The configuration of a preset for a world; a world without one of its own takes the rover domain's."""
+
+def preset(name: str, world: str | None, algorithm: str = "merl") -> Any:
+    """The configuration of an algorithm for a world; a world without one of its own takes the rover domain's.
+
+    The baselines share MERL's settings, half by half, so that a comparison compares methods.
+    """
     if name not in PRESETS:
         raise UserError(f"There is no preset '{name}'; choose from {', '.join(PRESETS)}.")
-    return _BY_WORLD["two-rovers" if world == "two-rovers" else "rover"][name]
+    algorithms.check(algorithm)
+    merl = _MERL["two-rovers" if world == "two-rovers" else "rover"][name]
+    if algorithm == "merl":
+        return merl
+    if algorithm == "ea":
+        return EaConfig(merl.evolution, merl.actor_hidden)
+    if algorithm == "es":
+        judging = merl.evolution
+        return EsConfig(fitness_episodes=judging.fitness_episodes, same_instances=judging.same_instances)
+    return _gradient(merl, algorithm)
+
+
+def _gradient(merl: MerlConfig, algorithm: str) -> GradientConfig:
+    """MERL's learner alone, with what the method's name says."""
+    changes: dict[str, Any] = {"discount": _BASELINE_DISCOUNT}
+    if algorithm in ("ddpg", "maddpg"):
+        changes |= _DDPG
+    if algorithm in ("matd3", "maddpg"):
+        # Joint critics learn together, and each of their updates costs several of MERL's.
+        changes |= {"critic": "joint", "order": "joint"}
+    return GradientConfig(
+        td3=dataclasses.replace(merl.td3, **changes),
+        explore_episodes=50,
+        noise=merl.noise,
+        actor_hidden=merl.actor_hidden,
+        critic_hidden=(300, 300) if algorithm in ("matd3", "maddpg") else merl.critic_hidden,
+    )

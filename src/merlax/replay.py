@@ -2,6 +2,7 @@
 
 The buffers fill in lockstep, since every joint step gives each agent one transition, so they share a
 cursor; each is sampled on its own. A transition is one row of numbers: one gather fetches it whole.
+Where several devices share the gradient steps, each keeps a part of the buffers, and `shard` is the leading axis.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from merlax import devices
 from merlax.types import Key, Transition
 
 LINE = 16  # numbers in a cache line: rows of whole lines are gathered a tenth faster
@@ -21,23 +23,37 @@ LINE = 16  # numbers in a cache line: rows of whole lines are gathered a tenth f
 class Buffer(eqx.Module):
     """The newest `capacity` transitions of each agent."""
 
-    rows: Float[Array, "capacity agent row"]
-    cursor: Int[Array, ""]  # where the next transition goes
-    size: Int[Array, ""]  # how many are stored
+    rows: Float[Array, "*shard capacity agent row"]
+    cursor: Int[Array, "*shard"]  # where the next transition goes
+    size: Int[Array, "*shard"]  # how many are stored
     obs_size: int = eqx.field(static=True)
     act_size: int = eqx.field(static=True)
 
 
-def create(capacity: int, num_agents: int, obs_size: int, act_size: int) -> Buffer:
-    """Empty buffers."""
-    zero = jnp.zeros((), jnp.int32)
+def create(capacity: int, num_agents: int, obs_size: int, act_size: int, shards: int = 1) -> Buffer:
+    """Empty buffers, in as many equal parts as there are shards."""
     width = 2 * obs_size + act_size + 2
     width += -width % LINE
-    return Buffer(jnp.zeros((capacity, num_agents, width)), zero, zero + 0, obs_size, act_size)
+    rows = jnp.zeros((shards, capacity // shards, num_agents, width))
+    return Buffer(rows, jnp.zeros(shards, jnp.int32), jnp.zeros(shards, jnp.int32), obs_size, act_size)
+
+
+def remember(buffers: Buffer, transitions: Transition, valid: Bool[Array, "*batch"]) -> Buffer:
+    """Store the valid transitions of a batch of episodes, an equal part of them in each shard."""
+    shards = buffers.size.shape[0]
+
+    def deal(leaf: Array) -> Array:
+        flat = leaf.reshape(-1, *leaf.shape[valid.ndim :])
+        missing = jnp.zeros((-flat.shape[0] % shards, *flat.shape[1:]), flat.dtype)  # not valid
+        return jnp.concatenate([flat, missing]).reshape(shards, -1, *flat.shape[1:])
+
+    parts = jax.tree.map(deal, (transitions, valid))
+    add_each = devices.shard_over(devices.mesh(shards), jax.vmap(lambda part: add(part[0], *part[1])))
+    return add_each((buffers, parts))
 
 
 def add(buffer: Buffer, transitions: Transition, valid: Bool[Array, " step"]) -> Buffer:
-    """Store the valid transitions, in order, over the oldest ones; the others leave no trace."""
+    """Store the valid transitions in one shard, in order, over the oldest ones; the others leave no trace."""
     capacity = buffer.rows.shape[0]
     rank = jnp.cumsum(valid)
     total = rank[-1]
@@ -53,13 +69,23 @@ def add(buffer: Buffer, transitions: Transition, valid: Bool[Array, " step"]) ->
 
 
 def sample(key: Key, buffer: Buffer, batch: int) -> Transition:
-    """`batch` transitions of each agent, uniformly and with replacement, each agent's on its own."""
+    """`batch` transitions of each agent from one shard, uniformly and with replacement, each agent's on its own."""
     num_agents = buffer.rows.shape[1]
-    # Not `randint`: its exact remainder costs more than the gather. The last row guards against rounding up.
-    index = jnp.floor(jax.random.uniform(key, (batch, num_agents)) * buffer.size.astype(jnp.float32)).astype(jnp.int32)
-    index = jnp.minimum(index, buffer.size - 1)
+    index = _random_index(key, buffer, (batch, num_agents))
     rows = buffer.rows.at[index, jnp.arange(num_agents)].get(mode="promise_in_bounds")
     return unpack(rows, buffer.obs_size, buffer.act_size)
+
+
+def sample_joint(key: Key, buffer: Buffer, batch: int) -> Transition:
+    """The same, of all agents at the same instants: what a critic of joint actions needs."""
+    rows = buffer.rows.at[_random_index(key, buffer, (batch,))].get(mode="promise_in_bounds")
+    return unpack(rows, buffer.obs_size, buffer.act_size)
+
+
+def _random_index(key: Key, buffer: Buffer, shape: tuple[int, ...]) -> Int[Array, "*shape"]:
+    # Not `randint`: its exact remainder costs more than the gather. The last row guards against rounding up.
+    index = jnp.floor(jax.random.uniform(key, shape) * buffer.size.astype(jnp.float32)).astype(jnp.int32)
+    return jnp.minimum(index, buffer.size - 1)
 
 
 def pack(t: Transition) -> Float[Array, "*batch agent row"]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from merlax import devices
+from merlax import devices, replay
 from merlax.envs.base import Env
 from merlax.networks import TeamPolicy
-from merlax.types import Key, Keys, Transition
+from merlax.types import Key, Keys, Reward, Transition
+
+Opponent: TypeAlias = Callable[[Any, Any], Array]  # (world, state) -> the other side's actions
+Pay: TypeAlias = Callable[[Reward], Float[Array, " agent"]]  # what each agent is to learn from
 
 
 class Episode(eqx.Module):
@@ -22,69 +26,128 @@ class Episode(eqx.Module):
     fitness: Float[Array, "*batch"]  # sum of the team reward
     agent_reward: Float[Array, "*batch"]  # sum of the agents' mean reward
     frames: Int[Array, "*batch"]
+    opponent_reward: Float[Array, "*batch"] | None = None  # sum of the opponent's, where there is one
 
 
 class Memory(eqx.Module):
     """The transitions of one episode; those after its end are not valid."""
 
-    transitions: Transition  # [*batch, time, agent, ...]
     valid: Bool[Array, "*batch time"]
+    transitions: Transition | None = None  # [*batch, time, agent, ...]; nothing where they are not kept
+    opponent: Transition | None = None
 
 
-def play(key: Key, env: Env, policy: TeamPolicy, noise: Float[Array, ""] | float = 0.0) -> tuple[Episode, Memory]:
+def agent_reward(reward: Reward) -> Float[Array, " agent"]:
+    """What the paper's learner optimises: each agent's own reward, untouched."""
+    return reward.agent
+
+
+def play(
+    key: Key,
+    env: Env,
+    policy: TeamPolicy,
+    noise: Float[Array, ""] | float = 0.0,
+    opponent: Opponent | None = None,
+    opponent_noise: float = 0.0,
+    *,
+    pay: Pay = agent_reward,
+    keep: bool = True,
+) -> tuple[Episode, Memory]:
     """Play one episode with Gaussian noise on the actions, and remember every step.
 
     The noise is drawn even where it is 0: a loop that does not use the memory drops it when compiled.
     """
-    key_reset, key_noise, key_steps = jax.random.split(key, 3)
+    key_reset, key_noise, key_steps, key_opponent = jax.random.split(key, 4)
     obs, state = env.reset(key_reset)
-    shape = (env.horizon, env.num_agents, env.act_size)
-    noises = noise * jax.random.normal(key_noise, shape)
+    noises = noise * jax.random.normal(key_noise, (env.horizon, env.num_agents, env.act_size))
 
     def step(carry, xs):
         obs, state, alive = carry
-        key, noise = xs
+        (key, key_opponent), noise = xs
         action = jnp.clip(policy(obs) + noise, -1.0, 1.0)
-        next_obs, state, reward, terminated, truncated, _ = env.step(key, state, action)
+        result, theirs = _advance((key, key_opponent), env, state, action, opponent, opponent_noise)
+        next_obs, state, reward, terminated, truncated, _ = result
         ends = jnp.broadcast_to(terminated, (env.num_agents,))
-        paid = jnp.where(alive, reward.team, 0.0), jnp.where(alive, reward.agent.mean(), 0.0)
-        transition = Transition(obs, action, reward.agent, next_obs, ends)
-        return (next_obs, state, alive & ~(terminated | truncated)), (paid, transition, alive)
+        paid = reward.team, reward.agent.mean(), None if theirs is None else theirs.reward.mean()
+        paid = jax.tree.map(lambda amount: jnp.where(alive, amount, 0.0), paid)
+        ours = Transition(obs, action, pay(reward), next_obs, ends) if keep else None
+        return (next_obs, state, alive & ~(terminated | truncated)), (paid, ours, theirs, alive)
 
-    xs = jax.random.split(key_steps, env.horizon), noises
-    _, ((team, agent), transitions, valid) = jax.lax.scan(step, (obs, state, jnp.ones((), bool)), xs)
-    return Episode(team.sum(), agent.sum(), valid.sum()), Memory(transitions, valid)
+    keys = jax.random.split(key_steps, env.horizon), jax.random.split(key_opponent, env.horizon)
+    carry = obs, state, jnp.ones((), bool)
+    _, (paid, ours, theirs, valid) = jax.lax.scan(step, carry, (keys, noises))
+    team, agent, other = jax.tree.map(jnp.sum, paid)
+    return Episode(team, agent, valid.sum(), other), Memory(valid, ours, theirs)
+
+
+def _advance(
+    keys: tuple[Key, Key], env: Any, state: Any, action: Array, opponent: Opponent | None, noise: float
+) -> tuple[Any, Transition | None]:
+    """One joint step, and the opponent's side of it where there is one."""
+    key, key_opponent = keys
+    if opponent is None:
+        return env.step(key, state, action), None
+    reply = opponent(env, state)
+    reply = jnp.clip(reply + noise * jax.random.normal(key_opponent, reply.shape), -1.0, 1.0)
+    result = env.step(key, state, action, reply)
+    after, terminated = result[1], result[3]
+    ends = jnp.broadcast_to(terminated, reply.shape[:1])
+    seen, reward, next_seen = env.opponent_obs(state), env.opponent_reward(after), env.opponent_obs(after)
+    return result, Transition(seen, reply, reward, next_seen, ends)
+
+
+def remember(buffers: replay.Buffer, memory: Memory) -> replay.Buffer:
+    """Store a batch of episodes that were kept."""
+    assert memory.transitions is not None, "these episodes were played with keep=False"
+    return replay.remember(buffers, memory.transitions, memory.valid)
 
 
 def play_population(
-    keys: Keys, env: Env, population: TeamPolicy, noise: Float[Array, " episode"]
+    keys: Keys,
+    env: Env,
+    population: TeamPolicy,
+    noise: Float[Array, " episode"],
+    opponent: Opponent | None = None,
+    *,
+    keep: bool = True,
 ) -> tuple[Episode, Memory]:
     """Each team's episodes [pop, episode]; episode i of every team has noise i. Teams are split over the devices."""
 
-    def one_team(team: tuple[Keys, TeamPolicy]) -> tuple[Episode, Memory]:
-        keys, policy = team
-        return jax.vmap(lambda key, sigma: play(key, env, policy, sigma))(keys, noise)
+    def some(teams: tuple[Keys, TeamPolicy], opponent: Opponent | None) -> tuple[Episode, Memory]:
+        def one_team(keys: Keys, policy: TeamPolicy) -> tuple[Episode, Memory]:
+            return jax.vmap(lambda key, sigma: play(key, env, policy, sigma, opponent, keep=keep))(keys, noise)
 
-    return devices.shard_over(devices.mesh(), jax.vmap(one_team))((keys, population))
+        return jax.vmap(one_team)(*teams)
 
-
-def play_team(keys: Keys, env: Env, policy: TeamPolicy, noise: float = 0.0) -> tuple[Episode, Memory]:
-    """One team's episodes, split over the devices."""
-
-    def some(keys: Keys, policy: TeamPolicy) -> tuple[Episode, Memory]:
-        return jax.vmap(lambda key: play(key, env, policy, noise))(keys)
-
-    return devices.shard_over(devices.mesh(), some)(keys, policy)
+    return devices.shard_over(devices.mesh(), some)((keys, population), opponent)
 
 
-def test(key: Key, env: Env, policy: TeamPolicy, episodes: int) -> Float[Array, " episode"]:
-    """The scores of a team on fresh instances, without noise."""
-    return _scores(*devices.spread(devices.mesh(), (jax.random.split(key, episodes), policy)), env)
+def play_team(
+    keys: Keys,
+    env: Env,
+    policy: TeamPolicy,
+    noise: float = 0.0,
+    opponent: Opponent | None = None,
+    *,
+    pay: Pay = agent_reward,
+    keep: bool = True,
+) -> tuple[Episode, Memory]:
+    """One team's episodes, split over the devices; an opponent explores with the same noise."""
+
+    def some(keys: Keys, policy: TeamPolicy, opponent: Opponent | None) -> tuple[Episode, Memory]:
+        return jax.vmap(lambda key: play(key, env, policy, noise, opponent, noise, pay=pay, keep=keep))(keys)
+
+    return devices.shard_over(devices.mesh(), some)(keys, policy, opponent)
 
 
-@partial(jax.jit, static_argnums=2, compiler_options=devices.QUICK_COMPILE)
-def _scores(keys: Keys, policy: TeamPolicy, env: Env) -> Float[Array, " episode"]:
-    return play_team(keys, env, policy)[0].fitness
+def play_test(key: Key, env: Env, policy: TeamPolicy, episodes: int, opponent: Opponent | None = None) -> Episode:
+    """A team's episodes on fresh instances, without noise."""
+    return _play_test(*devices.spread(devices.mesh(), (jax.random.split(key, episodes), policy, opponent)), env)
+
+
+@partial(jax.jit, static_argnums=3, compiler_options=devices.QUICK_COMPILE)
+def _play_test(keys: Keys, policy: TeamPolicy, opponent: Opponent | None, env: Env) -> Episode:
+    return play_team(keys, env, policy, opponent=opponent, keep=False)[0]
 
 
 class Trace(eqx.Module):
@@ -95,18 +158,20 @@ class Trace(eqx.Module):
     score: Float[Array, ""]
 
 
-def trace(key: Key, env: Env, policy: TeamPolicy) -> Trace:
+def trace(key: Key, env: Env, policy: TeamPolicy, opponent: Opponent | None = None) -> Trace:
     """Play one episode without noise, on the same instance as `play` with this key, and keep every state."""
-    key_reset, _, key_steps = jax.random.split(key, 3)
+    key_reset, _, key_steps, key_opponent = jax.random.split(key, 4)
     obs, state = env.reset(key_reset)
 
-    def step(carry, key):
+    def step(carry, keys):
         obs, state, alive = carry
-        obs, state, reward, terminated, truncated, _ = env.step(key, state, policy(obs))
+        result, _ = _advance(keys, env, state, policy(obs), opponent, 0.0)
+        obs, state, reward, terminated, truncated, _ = result
         paid = jnp.where(alive, reward.team, 0.0)
         return (obs, state, alive & ~(terminated | truncated)), (state, paid, alive)
 
     carry = obs, state, jnp.ones((), bool)
-    _, (states, team, valid) = jax.lax.scan(step, carry, jax.random.split(key_steps, env.horizon))
+    keys = jax.random.split(key_steps, env.horizon), jax.random.split(key_opponent, env.horizon)
+    _, (states, team, valid) = jax.lax.scan(step, carry, keys)
     states = jax.tree.map(lambda first, rest: jnp.concatenate([first[None], rest]), state, states)
     return Trace(states, valid.sum(), team.sum())

@@ -22,7 +22,7 @@ from merlax.types import UserError
 
 COLUMNS: tuple[str, ...] = (
     "generation", "frames", "seconds", "champion_score", "best_fitness", "mean_fitness", "learner_score",
-    "migrant_fate", "agent_reward", "critic_loss", "actor_loss", "updates", "fitness",
+    "migrant_fate", "explore_score", "agent_reward", "critic_loss", "actor_loss", "updates", "fitness",
 )  # fmt: skip
 
 

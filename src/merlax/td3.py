@@ -1,9 +1,15 @@
-"""TD3 on a multi-headed team policy (paper, Algorithm 1, lines 17–27). DDPG is one configuration of it."""
+"""TD3 on a multi-headed team policy (paper, Algorithm 1, lines 17–27).
+
+Its configurations are the paper's gradient methods: DDPG (one critic, no delay, no smoothing), MATD3 (joint critics)
+and MADDPG (both). One step is shared by several devices: each takes a part of the minibatch from its own part of the
+buffers, and their gradients are averaged.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import equinox as eqx
 import jax
@@ -11,11 +17,14 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int
 
-from merlax import checks, replay
-from merlax.networks import LEARNER_BIAS, Critic, TeamPolicy, first_layers, kaiming
+from merlax import checks, devices, replay
+from merlax.networks import LEARNER_BIAS, Critic, JointCritic, TeamPolicy, first_layers, kaiming
 from merlax.types import Key, Metrics, Transition, UserError
 
 T = TypeVar("T")
+Critics: TypeAlias = tuple[Critic, ...] | tuple[JointCritic, ...]
+
+ROWS = 512  # of a minibatch, at least, for every device that takes part: with fewer, sharing costs more than it saves
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +51,8 @@ class TD3Config:
     """Critic updates per actor update (TD3 update frequency)."""
     critics: int = 2
     """2: the smaller of twin critics counts; 1: DDPG."""
+    critic: Literal["own", "joint"] = "own"
+    """own: one critic for all, on an agent's own observation and action; joint: one per agent, on everybody's."""
     reward_scale: float = 10.0
     """Factor on the reward before the critic sees it."""
     order: Literal["sequential", "joint"] = "sequential"
@@ -60,6 +71,11 @@ class TD3Config:
         checks.share(self, "target_weight", "discount")
         checks.choice(self, "critics", 2, 1)
         checks.choice(self, "order", "sequential", "joint")
+        checks.choice(self, "critic", "own", "joint")
+        if self.critic == "joint" and self.order == "sequential":
+            raise UserError(
+                "critic is 'joint' but order is 'sequential'; joint critics learn together: set order 'joint'."
+            )
         if self.batch > self.buffer:
             raise UserError(
                 f"batch is {self.batch} but a buffer keeps only {self.buffer}; lower batch or raise buffer."
@@ -75,9 +91,9 @@ class Learner(eqx.Module):
     """The gradient learner: networks, their slow copies, and the optimisers' moments."""
 
     actor: TeamPolicy
-    critics: tuple[Critic, ...]
+    critics: Critics
     target_actor: TeamPolicy
-    target_critics: tuple[Critic, ...]
+    target_critics: Critics
     actor_moments: optax.OptState
     critic_moments: optax.OptState
     rounds: Int[Array, ""]  # rounds of updates so far: the delay counts them
@@ -95,7 +111,11 @@ def init(
     """A new learner; the targets start as copies."""
     key_actor, key_critics = jax.random.split(key)
     actor = TeamPolicy(key_actor, num_agents, obs_size, act_size, actor_hidden, kaiming, LEARNER_BIAS)
-    critics = tuple(Critic(k, obs_size, act_size, critic_hidden) for k in jax.random.split(key_critics, config.critics))
+    keys = jax.random.split(key_critics, config.critics)
+    if config.critic == "joint":
+        critics = tuple(JointCritic(k, num_agents, obs_size, act_size, critic_hidden) for k in keys)
+    else:
+        critics = tuple(Critic(k, obs_size, act_size, critic_hidden) for k in keys)
     copy = lambda tree: jax.tree.map(jnp.copy, tree)  # noqa: E731
     return Learner(
         actor,
@@ -108,18 +128,40 @@ def init(
     )
 
 
+def shards(config: TD3Config, num_agents: int) -> int:
+    """How many devices share a gradient step: as many as get an equal part that is worth its while."""
+    rows = config.batch * (num_agents if config.order == "joint" else 1)
+    most = min(devices.mesh().size, rows // ROWS)
+    return max((n for n in range(1, most + 1) if config.batch % n == config.buffer % n == 0), default=1)
+
+
 def learn(
-    key: Key, learner: Learner, buffer: replay.Buffer, frames: Int[Array, ""], config: TD3Config
+    key: Key, learner: Learner, buffers: replay.Buffer, frames: Int[Array, ""], config: TD3Config
 ) -> tuple[Learner, Metrics]:
-    """Every round of updates that `frames` new joint steps pay for."""
-    ready = buffer.size >= config.burn_in * config.batch
-    rounds = jnp.where(ready, jnp.floor(frames.astype(jnp.float32) * config.updates_per_frame), 0.0).astype(jnp.int32)
+    """Every round of updates that `frames` new joint steps pay for, on as many devices as there are buffers."""
+    num_shards = buffers.size.shape[0]
+
+    def on_each_device(own: replay.Buffer, key: Key, learner: Learner, frames: Int[Array, ""]) -> Any:
+        buffer = jax.tree.map(lambda leaf: leaf[0], own)
+        enough = config.burn_in * config.batch // num_shards
+        rounds = jnp.floor(frames.astype(jnp.float32) * config.updates_per_frame).astype(jnp.int32)
+        rounds = jnp.where(devices.least(buffer.size) >= enough, rounds, 0)
+        return _rounds(devices.own_key(key), learner, buffer, rounds, config, num_shards)
+
+    return devices.together(devices.mesh(num_shards), on_each_device)(buffers, key, learner, frames)
+
+
+def _rounds(
+    key: Key, learner: Learner, buffer: replay.Buffer, rounds: Int[Array, ""], config: TD3Config, num_shards: int
+) -> tuple[Learner, Metrics]:
+    """One device's part in all rounds."""
 
     def one_round(i: Array, carry: tuple[Learner, Metrics]) -> tuple[Learner, Metrics]:
         learner, totals = carry
         key_sample, key_update = jax.random.split(jax.random.fold_in(key, i))
-        batch = replay.sample(key_sample, buffer, config.batch)
-        learner, losses = update(key_update, learner, batch, config)
+        sample = replay.sample_joint if config.critic == "joint" else replay.sample
+        batch = sample(key_sample, buffer, config.batch // num_shards)
+        learner, losses = update(key_update, learner, batch, config, devices.average)
         return learner, jax.tree.map(jnp.add, totals, losses)
 
     zeros = {"critic_loss": jnp.zeros(()), "actor_loss": jnp.zeros(())}
@@ -128,34 +170,44 @@ def learn(
     return learner, jax.tree.map(lambda total: total / updates, totals) | {"updates": rounds}
 
 
-def update(key: Key, learner: Learner, batch: Transition, config: TD3Config) -> tuple[Learner, Metrics]:
-    """One round: every agent's minibatch [batch, agent, …], agent after agent or all at once."""
+def update(
+    key: Key, learner: Learner, batch: Transition, config: TD3Config, average: Callable[[T], T] = lambda tree: tree
+) -> tuple[Learner, Metrics]:
+    """One round: every agent's minibatch [batch, agent, …], agent after agent or all at once.
+
+    `average` is over the devices that share the round.
+    """
     learner = eqx.tree_at(lambda each: each.rounds, learner, learner.rounds + 1)
-    size, num_agents = batch.reward.shape
+    agents = jnp.arange(batch.reward.shape[1])
     if config.order == "joint":
-        rows = jax.tree.map(lambda leaf: leaf.reshape(size * num_agents, *leaf.shape[2:]), batch)
-        return _gradient_step(key, learner, rows, jnp.tile(jnp.arange(num_agents), size), config)
+        return _gradient_step(key, learner, batch, agents, config, average)
 
     def one_agent(carry: Learner, xs: tuple[Key, Array, Transition]) -> tuple[Learner, Metrics]:
         key, agent, own = xs
-        return _gradient_step(key, carry, own, jnp.full(size, agent), config)
+        one = jax.tree.map(lambda leaf: jnp.expand_dims(leaf, 1), own)
+        return _gradient_step(key, carry, one, agent[None], config, average)
 
     by_agent = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 1, 0), batch)
-    xs = jax.random.split(key, num_agents), jnp.arange(num_agents), by_agent
+    xs = jax.random.split(key, agents.size), agents, by_agent
     learner, losses = jax.lax.scan(one_agent, learner, xs)
     return learner, jax.tree.map(jnp.mean, losses)
 
 
 def _gradient_step(
-    key: Key, learner: Learner, rows: Transition, agents: Int[Array, " row"], config: TD3Config
+    key: Key,
+    learner: Learner,
+    batch: Transition,
+    agents: Int[Array, " agent"],
+    config: TD3Config,
+    average: Callable[[Any], Any],
 ) -> tuple[Learner, Metrics]:
     """One step of the critics and, every `delay` rounds, of the actor; then the targets follow."""
-    target = _bootstrap(key, learner, rows, agents, config)
-    loss, gradient = jax.value_and_grad(_critic_loss)(learner.critics, rows, target)
+    target = _bootstrap(key, learner, batch, agents, config)
+    loss, gradient = average(jax.value_and_grad(_critic_loss)(learner.critics, batch, target))
     critics, critic_moments = _descend(learner.critics, gradient, learner.critic_moments, config.critic_rate)
 
     def move_actor(actor: TeamPolicy, moments: optax.OptState, target_actor: TeamPolicy) -> Any:
-        loss, gradient = jax.value_and_grad(_actor_loss)(actor, critics[0], rows, agents, config)
+        loss, gradient = average(jax.value_and_grad(_actor_loss)(actor, critics[0], batch, agents, config))
         actor, moments = _descend(actor, gradient, moments, config.actor_rate)
         return actor, moments, _follow(target_actor, actor, config.target_weight), loss
 
@@ -176,34 +228,42 @@ def _gradient_step(
 
 
 def _bootstrap(
-    key: Key, learner: Learner, rows: Transition, agents: Int[Array, " row"], config: TD3Config
-) -> Float[Array, " row"]:
+    key: Key, learner: Learner, batch: Transition, agents: Int[Array, " agent"], config: TD3Config
+) -> Float[Array, "batch agent"]:
     """The target y of Algorithm 1: truncated ends bootstrap, terminal ones do not."""
-    for_actor, *for_critics = first_layers(rows.next_obs, learner.target_actor, *learner.target_critics)
-    action = jnp.tanh(learner.target_actor.finish(for_actor, agents))
+    for_actor, *for_critics = first_layers(batch.next_obs, learner.target_actor, *learner.target_critics)
+    action = jnp.tanh(_preactivation(learner.target_actor, for_actor, batch, agents))
     noise = config.smoothing * jax.random.normal(key, action.shape)
     noise = jnp.clip(noise, -config.smoothing_clip, config.smoothing_clip)
     action = jnp.clip(action + noise, -1.0, 1.0)
     values = [q.finish(on_obs, action) for q, on_obs in zip(learner.target_critics, for_critics, strict=True)]
     value = jax.tree.reduce(jnp.minimum, values)
-    return config.reward_scale * rows.reward + config.discount * jnp.where(rows.terminated, 0.0, value)
+    return config.reward_scale * batch.reward + config.discount * jnp.where(batch.terminated, 0.0, value)
 
 
-def _critic_loss(critics: tuple[Critic, ...], rows: Transition, target: Float[Array, " row"]) -> Float[Array, ""]:
+def _critic_loss(critics: Critics, batch: Transition, target: Float[Array, "batch agent"]) -> Float[Array, ""]:
     """The squared errors of all critics."""
-    values = [
-        q.finish(on_obs, rows.action) for q, on_obs in zip(critics, first_layers(rows.obs, *critics), strict=True)
-    ]
+    on_obs = first_layers(batch.obs, *critics)
+    values = [q.finish(seen, batch.action) for q, seen in zip(critics, on_obs, strict=True)]
     return jax.tree.reduce(jnp.add, [jnp.mean((value - target) ** 2) for value in values])
 
 
 def _actor_loss(
-    actor: TeamPolicy, critic: Critic, rows: Transition, agents: Int[Array, " row"], config: TD3Config
+    actor: TeamPolicy, critic: Critic | JointCritic, batch: Transition, agents: Int[Array, " agent"], config: TD3Config
 ) -> Float[Array, ""]:
-    """Minus the value of the actor's actions."""
-    # Not as `first_layers`: the gradient of that would include the critic's weights.
-    raw = actor.finish(rows.obs @ actor.obs_weight, agents)
-    return config.action_penalty * jnp.mean(raw**2) - jnp.mean(critic(rows.obs, jnp.tanh(raw)))
+    """Minus the value of each agent's own action."""
+    # Two calls: the gradient of one wide matmul would include the critic's weights.
+    (for_actor,), (for_critic,) = first_layers(batch.obs, actor), first_layers(batch.obs, critic)
+    raw = _preactivation(actor, for_actor, batch, agents)
+    value = critic.finish_own(for_critic, batch.action, jnp.tanh(raw))
+    return config.action_penalty * jnp.mean(raw**2) - jnp.mean(value)
+
+
+def _preactivation(
+    actor: TeamPolicy, on_obs: Float[Array, "row hidden"], batch: Transition, agents: Int[Array, " agent"]
+) -> Float[Array, "batch agent act"]:
+    """Each agent's own head, before the final tanh."""
+    return actor.finish(on_obs, jnp.tile(agents, batch.reward.shape[0])).reshape(batch.action.shape)
 
 
 def _moments(params: Any) -> optax.OptState:

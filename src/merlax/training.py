@@ -51,7 +51,7 @@ def run(
             champion = jax.device_get(algorithm.champion(state))
             score = math.nan
             if generation % test_every == 0:
-                score = float(rollout.test(key_test, algorithm.env, champion, test_episodes).mean())
+                score = float(rollout.play_test(key_test, algorithm.env, champion, test_episodes).fitness.mean())
             total += int(metrics["frames"])
             row = _row(generation, total, time.monotonic() - start, score, metrics)
             _check_finite(row)
@@ -77,7 +77,7 @@ class Score:
 
 def evaluate(key: Key, env: Env, policy: TeamPolicy, episodes: int) -> Score:
     """Play fresh episodes without noise."""
-    scores = np.asarray(rollout.test(key, env, policy, episodes), np.float64)
+    scores = np.asarray(rollout.play_test(key, env, policy, episodes).fitness, np.float64)
     half = 1.96 * float(scores.std(ddof=1)) / math.sqrt(episodes) if episodes > 1 else math.nan
     return Score(float(scores.mean()), half, episodes)
 
@@ -87,13 +87,14 @@ def _row(generation: int, frames: int, seconds: float, score: float, metrics: An
     values = {name: np.asarray(value) for name, value in metrics.items()}
     row: dict[str, Any] = {name: value.item() if value.ndim == 0 else value for name, value in values.items()}
     row |= {"generation": generation, "frames": frames, "seconds": round(seconds, 3), "champion_score": score}
-    row["migrant_fate"] = evolution.FATES[row["migrant_fate"]]
+    if "migrant_fate" in row:
+        row["migrant_fate"] = evolution.FATES[row["migrant_fate"]]
     return row
 
 
 def _check_finite(row: dict[str, Any]) -> None:
     for name in ("best_fitness", "mean_fitness", "critic_loss", "actor_loss", "agent_reward"):
-        if not math.isfinite(row[name]):
+        if not math.isfinite(row.get(name, 0.0)):
             raise UserError(
                 f"{name} became {row[name]} in generation {row['generation']}, so training stopped; the run folder "
                 "keeps everything before it. Lower the learning rates, or check the world's rewards."

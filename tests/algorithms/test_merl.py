@@ -18,9 +18,8 @@ TD3 = TD3Config(
     order="joint", updates_per_frame=1.0, burn_in=2, action_penalty=0.001,
 )  # fmt: skip
 CONFIG = MerlConfig(
-    evolution=EvolutionConfig(population=6, elites=2),
+    evolution=EvolutionConfig(population=6, elites=2, fitness_episodes=2),
     td3=TD3,
-    fitness_episodes=2,
     explore_episodes=5,
     actor_hidden=(16,),
     critic_hidden=(16,),
@@ -34,8 +33,11 @@ def merl() -> Merl:
 
 @pytest.fixture(scope="module")
 def two_generations(merl):
-    state = merl.init(jax.random.key(19))
-    first, metrics = merl.step(jax.random.key(1), jax.tree.map(jnp.copy, state))
+    for seed in range(100):  # until one team is the fittest: a tie would prove nothing
+        state = merl.init(jax.random.key(seed))
+        first, metrics = merl.step(jax.random.key(1), jax.tree.map(jnp.copy, state))
+        if (metrics["fitness"] == metrics["fitness"].max()).sum() == 1:
+            break
     second, _ = merl.step(jax.random.key(2), jax.tree.map(jnp.copy, first))
     return state, first, second, metrics
 
@@ -48,27 +50,6 @@ def team(population, index):
     return jax.tree.map(lambda leaf: leaf[index], population)
 
 
-def test_the_same_key_gives_the_same_generation(merl, two_generations):
-    _, first, second, _ = two_generations
-    again, _ = merl.step(jax.random.key(2), jax.tree.map(jnp.copy, first))
-    assert same(second, again)
-
-
-def test_another_key_gives_another_generation(merl, two_generations):
-    _, first, second, _ = two_generations
-    other, _ = merl.step(jax.random.key(3), jax.tree.map(jnp.copy, first))
-    assert not same(second.population, other.population)
-
-
-def test_a_generation_compiles_once(merl, two_generations):
-    del two_generations
-    before = Merl.improve._cache_size(), Merl._explore._cache_size()
-    state = merl.init(jax.random.key(5))
-    for generation in range(3):
-        state, _ = merl.step(jax.random.key(generation), state)
-    assert (Merl.improve._cache_size(), Merl._explore._cache_size()) == before
-
-
 def test_the_last_slot_holds_the_learners_newest_team(two_generations):
     _, first, second, _ = two_generations
     for state in (first, second):
@@ -79,7 +60,7 @@ def test_the_last_slot_holds_the_learners_newest_team(two_generations):
 def test_the_champion_is_the_fittest_and_stays_as_first_elite(two_generations):
     state, first, _, metrics = two_generations
     fitness = np.asarray(metrics["fitness"])
-    assert (fitness == fitness.max()).sum() == 1  # a tie would prove nothing: choose another key in the fixture
+    assert (fitness == fitness.max()).sum() == 1
     assert same(first.champion, team(state.population, int(fitness.argmax())))
     assert same(team(first.population, 0), first.champion)
 
@@ -88,7 +69,7 @@ def test_every_joint_step_is_counted_and_stored(merl, two_generations):
     _, first, _, metrics = two_generations
     episodes = 6 * (2 + 1) + 5
     assert int(metrics["frames"]) == episodes * merl.env.horizon == merl.frames_per_generation
-    assert int(first.buffer.size) == int(metrics["frames"])
+    assert int(first.buffer.size.sum()) == int(metrics["frames"])
 
 
 def test_the_learners_score_is_its_noiseless_fitness(two_generations):
@@ -98,13 +79,16 @@ def test_the_learners_score_is_its_noiseless_fitness(two_generations):
 
 
 def test_on_the_same_instances_equal_teams_get_equal_fitness():
-    merl = Merl(Rendezvous(), dataclasses.replace(CONFIG, same_instances=True))
+    merl = Merl(
+        Rendezvous(), dataclasses.replace(CONFIG, evolution=dataclasses.replace(CONFIG.evolution, same_instances=True))
+    )
     state = merl.init(jax.random.key(0))
     clones = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf[:1], leaf.shape), state.population)
-    (played, _), _ = merl.explore(jax.random.key(1), clones, state.learner.actor)
-    assert len(np.unique(played.fitness[:, 0])) == 1
-    own = Merl(Rendezvous(), CONFIG)
-    (played, _), _ = own.explore(jax.random.key(1), clones, state.learner.actor)
+    state = dataclasses.replace(state, population=clones)
+    (played, _), _ = merl.explore(jax.random.key(1), state)
+    assert len(np.unique(played.agent_reward[:, 0])) == 1
+    assert len(np.unique(played.agent_reward[:, -1])) > 1  # the noisy episode is each team's own
+    (played, _), _ = Merl(Rendezvous(), CONFIG).explore(jax.random.key(1), state)
     assert len(np.unique(played.agent_reward[:, 0])) > 1
 
 
@@ -114,15 +98,14 @@ def test_merl_learns_to_meet(order):
     env = Rendezvous()
     config = dataclasses.replace(
         CONFIG,
-        evolution=EvolutionConfig(population=12, elites=3, mutation_strength=0.2),
+        evolution=EvolutionConfig(
+            population=12, elites=3, mutation_strength=0.2, fitness_episodes=4, fitness_memory=10, same_instances=True
+        ),
         td3=dataclasses.replace(TD3, order=order),
-        fitness_episodes=4,
-        fitness_memory=10,
-        same_instances=True,
     )
     merl = Merl(env, config)
     state = merl.init(jax.random.key(0))
     for generation in range(40):
         state, _ = merl.step(jax.random.key(generation), state)
-    score = float(rollout.test(jax.random.key(99), env, merl.champion(state), 50).mean())
+    score = float(rollout.play_test(jax.random.key(99), env, merl.champion(state), 50).fitness.mean())
     assert score > 0.9

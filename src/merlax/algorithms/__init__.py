@@ -6,16 +6,28 @@ from collections.abc import Callable
 from typing import Any
 
 from merlax.algorithms.base import Algorithm
+from merlax.algorithms.ea import Ea, EaConfig
+from merlax.algorithms.es import Es, EsConfig
+from merlax.algorithms.gradient import Gradient, GradientConfig
 from merlax.algorithms.merl import Merl, MerlConfig
 from merlax.envs.base import Env, suggest
 from merlax.types import UserError
 
-_ALGORITHMS: dict[str, Callable[[Env, Any], Algorithm]] = {"merl": Merl}
+# What tells the gradient methods apart is their configuration (presets).
+_ALGORITHMS: dict[str, Callable[[Env, Any], Algorithm]] = {
+    "merl": Merl,
+    "ea": Ea,
+    "es": Es,
+    "td3": Gradient,
+    "ddpg": Gradient,
+    "matd3": Gradient,
+    "maddpg": Gradient,
+}
 
 
 def names() -> list[str]:
     """The names of all algorithms."""
-    return sorted(_ALGORITHMS)
+    return list(_ALGORITHMS)
 
 
 def make(name: str, env: Env, config: Any) -> Algorithm:
@@ -30,4 +42,17 @@ def check(name: str) -> None:
         raise UserError(f"There is no algorithm '{name}'{suggest(name, names())}; choose from {', '.join(names())}.")
 
 
-__all__ = ["Algorithm", "Merl", "MerlConfig", "check", "make", "names"]
+__all__ = [
+    "Algorithm",
+    "Ea",
+    "EaConfig",
+    "Es",
+    "EsConfig",
+    "Gradient",
+    "GradientConfig",
+    "Merl",
+    "MerlConfig",
+    "check",
+    "make",
+    "names",
+]
