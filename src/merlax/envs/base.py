@@ -112,7 +112,10 @@ def ids() -> list[str]:
 
 
 def make(name: str, **options: Any) -> Any:
-    """The registered world `name`, an `Env` or a `Contest`; options override its fields: `make("rover-3", speed="pinned")`."""
+    """The registered world `name`, an `Env` or a `Contest`.
+
+    Options override its fields: `make("rover-3", speed="pinned")`.
+    """
     if name not in _WORLDS:
         raise UserError(f"There is no world '{name}'{suggest(name, ids())}; `merlax envs` lists them all.")
     try:

@@ -100,7 +100,7 @@ def others(position: Float[Array, "body 2"]) -> Float[Array, "body rest"]:
 
 def seen(position: Float[Array, "body 2"], point: Float[Array, "point 2"]) -> Float[Array, "body points"]:
     """Where each body sees these points."""
-    return (point[None] - position[:, None]).reshape(position.shape[0], -1)
+    return (point[None] - position[:, None]).reshape(position.shape[0], 2 * point.shape[0])
 
 
 def coasting(state: ParticleState, body: int) -> Float[Array, " 2"]:

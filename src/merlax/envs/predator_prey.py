@@ -82,9 +82,8 @@ class PredatorPrey:
         del key  # only the reset is random
         factor = self._each(self.predator_acceleration, self.prey_acceleration)
         force = factor[:, None] * jnp.clip(jnp.concatenate([action, opponent_action]), -1.0, 1.0)
-        state = particles.advance(
-            state, force + self._contacts(state), self._each(self.predator_speed, self.prey_speed)
-        )
+        top_speed = self._each(self.predator_speed, self.prey_speed)
+        state = particles.advance(state, force + self._contacts(state), top_speed)
         distance = particles.distance(state.position[:-1], state.position[-1])
         touches = self._touches(state)
         reward = self.touch_bonus * touches - 0.1 * jnp.mean(distance)
@@ -112,7 +111,7 @@ class PredatorPrey:
         return jnp.clip(flee - 2.0 * back, -1.0, 1.0)[None]
 
     def _each(self, predator: float, prey: float) -> Float[Array, " body"]:
-        return jnp.array([predator] * self.num_predators + [prey])
+        return jnp.array([predator] * self.num_predators + [prey], jnp.float32)
 
     def _contacts(self, state: ParticleState) -> Float[Array, "body 2"]:
         """Everybody blocks everybody."""
