@@ -62,10 +62,13 @@ class KeepAway:
         force = self.acceleration * jnp.clip(jnp.concatenate([opponent_action, action]), -1.0, 1.0)
         reach = jnp.full(1 + self.num_agents, 2.0 * self.size)
         state = particles.advance(state, force + particles.contact(state.position, state.position, reach))
-        agent = -particles.distance(state.position[1:], particles.target_position(state))
-        reward = Reward(team=jnp.sum(agent), agent=agent)
         truncated = state.time >= self.horizon
-        return self._observe(state), state, reward, jnp.zeros((), bool), truncated, {}
+        return self._observe(state), state, self.reward(state), jnp.zeros((), bool), truncated, {}
+
+    def reward(self, state: ParticleState) -> Reward:
+        """What the step that led to this state paid the team."""
+        agent = -particles.distance(state.position[1:], particles.target_position(state))
+        return Reward(team=jnp.sum(agent), agent=agent)
 
     def opponent_obs(self, state: ParticleState) -> Float[Array, "opponent obs"]:
         own = slice(0, 1)

@@ -62,11 +62,14 @@ class PhysicalDeception:
         del key  # only the reset is random
         force = self.acceleration * jnp.clip(jnp.concatenate([opponent_action, action]), -1.0, 1.0)
         state = particles.advance(state, force)
+        truncated = state.time >= self.horizon
+        return self._observe(state), state, self.reward(state), jnp.zeros((), bool), truncated, {}
+
+    def reward(self, state: ParticleState) -> Reward:
+        """What the step that led to this state paid the team."""
         distance = particles.distance(state.position, particles.target_position(state))
         lead = distance[0] - jnp.min(distance[1:])
-        reward = Reward(team=lead, agent=jnp.broadcast_to(lead, (self.num_agents,)))
-        truncated = state.time >= self.horizon
-        return self._observe(state), state, reward, jnp.zeros((), bool), truncated, {}
+        return Reward(team=lead, agent=jnp.broadcast_to(lead, (self.num_agents,)))
 
     def opponent_obs(self, state: ParticleState) -> Float[Array, "opponent obs"]:
         return self._observe_common(state)[:1]

@@ -84,12 +84,15 @@ class PredatorPrey:
         force = factor[:, None] * jnp.clip(jnp.concatenate([action, opponent_action]), -1.0, 1.0)
         top_speed = self._each(self.predator_speed, self.prey_speed)
         state = particles.advance(state, force + self._contacts(state), top_speed)
-        distance = particles.distance(state.position[:-1], state.position[-1])
+        reward, truncated = self.reward(state), state.time >= self.horizon
+        return self._observe(state), state, reward, jnp.zeros((), bool), truncated, {"touches": reward.team}
+
+    def reward(self, state: ParticleState) -> Reward:
+        """What the step that led to this state paid the team."""
         touches = self._touches(state)
-        reward = self.touch_bonus * touches - 0.1 * jnp.mean(distance)
-        reward = Reward(team=touches, agent=jnp.broadcast_to(reward, (self.num_agents,)))
-        truncated = state.time >= self.horizon
-        return self._observe(state), state, reward, jnp.zeros((), bool), truncated, {"touches": touches}
+        distance = particles.distance(state.position[:-1], state.position[-1])
+        each = self.touch_bonus * touches - 0.1 * jnp.mean(distance)
+        return Reward(team=touches, agent=jnp.broadcast_to(each, (self.num_agents,)))
 
     def opponent_obs(self, state: ParticleState) -> Float[Array, "opponent obs"]:
         return self._observe_common(state)[-1:]
