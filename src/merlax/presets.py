@@ -68,7 +68,7 @@ _MERL: dict[str, dict[str, MerlConfig]] = {
 }
 
 _BASELINE_DISCOUNT = 0.97  # Table 2: MERL's learner sees 0.5, MATD3 and MADDPG 0.97
-# Joint critics cost a dozen times as much as MERL's: 8 rounds per generation of 2,500 frames end a run within 12 minutes.
+# Joint critics cost a dozen times MERL's: 8 rounds per 2,500 frames end a run of rover-3 within 12 minutes.
 _JOINT_UPDATES = 0.0032
 _DDPG = {"critics": 1, "delay": 1, "smoothing": 0.0}
 

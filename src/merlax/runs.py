@@ -10,7 +10,7 @@ import os
 import platform
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import jax
 import numpy as np
@@ -61,7 +61,7 @@ def load(path: str | Path, env: Env | None = None) -> Run:
     if env is None:
         if world is None:
             raise UserError(f"The run in '{path}' was made on a world of its own; pass that world as `env`.")
-        env = config.merge(envs.make(world), fields, "env")
+        env = cast(Env, config.merge(envs.make(world), fields, "env"))
     policy = champions.load(path / "champion")
     champions.check_fits(policy, env, path / "champion")
     return Run(path, data, env, policy)

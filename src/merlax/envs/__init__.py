@@ -2,7 +2,11 @@
 
 from functools import partial
 
-from merlax.envs.base import Env, ids, make, register
+from merlax.envs.base import Contest, Env, Side, ids, make, register
+from merlax.envs.keep_away import KeepAway
+from merlax.envs.particles import ParticleState
+from merlax.envs.physical_deception import PhysicalDeception
+from merlax.envs.predator_prey import PredatorPrey
 from merlax.envs.rover import Rover, RoverState
 from merlax.envs.two_rovers import two_rovers
 
@@ -21,5 +25,23 @@ for _coupling, (_agents, _poi, _side) in _ROVER_SIZES.items():
     _world = partial(Rover, num_agents=_agents, num_poi=_poi, coupling=_coupling, side=_side)
     register(f"rover-{_coupling}", _world)
 register("two-rovers", two_rovers)
+register("predator-prey", PredatorPrey)
+register("predator-prey-hard", partial(PredatorPrey, prey_speed=2.0))
+register("physical-deception", PhysicalDeception)
+register("keep-away", KeepAway)
 
-__all__ = ["Env", "Rover", "RoverState", "ids", "make", "register", "two_rovers"]
+__all__ = [
+    "Contest",
+    "Env",
+    "KeepAway",
+    "ParticleState",
+    "PhysicalDeception",
+    "PredatorPrey",
+    "Rover",
+    "RoverState",
+    "Side",
+    "ids",
+    "make",
+    "register",
+    "two_rovers",
+]

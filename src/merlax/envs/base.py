@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
@@ -41,10 +42,64 @@ class Env(Protocol):
         ...
 
 
-_WORLDS: dict[str, Callable[..., Env]] = {}
+@dataclasses.dataclass(frozen=True)
+class Side:
+    """The sizes of one side of a contest."""
+
+    num_agents: int
+    obs_size: int
+    act_size: int
 
 
-def register(name: str, constructor: Callable[..., Env]) -> None:
+@runtime_checkable
+class Contest(Protocol):
+    """A world with an opponent: a second side with its own observation, action and reward.
+
+    Sizes, `reset` and what `step` returns are the team's, as in `Env`.
+    """
+
+    @property
+    def num_agents(self) -> int: ...
+
+    @property
+    def obs_size(self) -> int: ...
+
+    @property
+    def act_size(self) -> int: ...
+
+    @property
+    def horizon(self) -> int: ...
+
+    @property
+    def opponent(self) -> Side: ...
+
+    def reset(self, key: Key) -> tuple[Float[Array, "agent obs"], Any]: ...
+
+    def step(
+        self,
+        key: Key,
+        state: Any,
+        action: Float[Array, "agent act"],
+        opponent_action: Float[Array, "opponent act"],
+    ) -> StepResult:
+        """Return the team's `obs, state, reward, terminated, truncated, info`."""
+        ...
+
+    def opponent_obs(self, state: Any) -> Float[Array, "agent obs"]: ...
+
+    def opponent_reward(self, state: Any) -> Float[Array, " agent"]:
+        """What the step that led to this state paid the opponent."""
+        ...
+
+    def scripted_opponent(self, state: Any) -> Float[Array, "agent act"]:
+        """The action of an opponent that plays by a simple rule, and does not learn."""
+        ...
+
+
+_WORLDS: dict[str, Callable[..., Env | Contest]] = {}
+
+
+def register(name: str, constructor: Callable[..., Env | Contest]) -> None:
     """Give a world a name, so that `make(name)` and the command line find it."""
     if name in _WORLDS:
         raise UserError(f"The world name '{name}' is taken already; register yours under another one.")
@@ -56,8 +111,11 @@ def ids() -> list[str]:
     return sorted(_WORLDS)
 
 
-def make(name: str, **options: Any) -> Env:
-    """The registered world `name`; options override its fields: `make("rover-3", speed="pinned")`."""
+def make(name: str, **options: Any) -> Any:
+    """The registered world `name`, an `Env` or a `Contest`.
+
+    Options override its fields: `make("rover-3", speed="pinned")`.
+    """
     if name not in _WORLDS:
         raise UserError(f"There is no world '{name}'{suggest(name, ids())}; `merlax envs` lists them all.")
     try:

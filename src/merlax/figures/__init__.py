@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, get_args
 
-from merlax.envs import Env, Rover
-from merlax.figures import rovers, style
+from merlax.envs import Rover
+from merlax.figures import particles, rovers, style
+from merlax.figures.arena import Particles
 from merlax.figures.curves import learning_curve
 from merlax.rollout import Trace
 from merlax.types import UserError
@@ -13,15 +15,20 @@ from merlax.types import UserError
 __all__ = ["can_draw", "learning_curve", "render"]
 
 
-def can_draw(env: Env) -> bool:
+def can_draw(env: Any) -> bool:
     """Whether `render` knows this kind of world."""
-    return isinstance(env, Rover)
+    return isinstance(env, (Rover, *get_args(Particles)))
 
 
-def render(env: Env, trace: Trace, out: Path) -> None:
+def render(env: Any, trace: Trace, out: Path) -> None:
     """Draw one episode: an animation if the file's name ends in .gif, else a picture (.png, .pdf, .svg)."""
     suffix = style.check_suffix(out, (".gif", *style.STILLS))
-    if not isinstance(env, Rover):
-        raise UserError(f"There is no drawing of the world {type(env).__name__} yet; only rover worlds can be drawn.")
-    draw = rovers.animate if suffix == ".gif" else rovers.picture
-    draw(env, trace, out)
+    if not can_draw(env):
+        raise UserError(
+            f"There is no drawing of the world {type(env).__name__} yet; only rover and particle worlds can be drawn."
+        )
+    animated = suffix == ".gif"
+    if isinstance(env, Rover):
+        (rovers.animate if animated else rovers.picture)(env, trace, out)
+    else:
+        (particles.animate if animated else particles.picture)(env, trace, out)
