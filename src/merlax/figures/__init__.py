@@ -6,11 +6,14 @@ from pathlib import Path
 
 from merlax.envs import Env, Rover
 from merlax.figures import rovers, style
+from merlax.figures.comparison import compare, selection_rate
 from merlax.figures.curves import learning_curve
+from merlax.figures.sweep import draw_sweep
+from merlax.figures.trajectories import side_by_side
 from merlax.rollout import Trace
 from merlax.types import UserError
 
-__all__ = ["can_draw", "learning_curve", "render"]
+__all__ = ["can_draw", "compare", "draw_sweep", "learning_curve", "render", "selection_rate", "side_by_side"]
 
 
 def can_draw(env: Env) -> bool:

@@ -36,7 +36,7 @@ def picture(env: Rover, trace: Trace, out: Path) -> None:
     stage.show(steps, tail=max(steps, 1))
     ax.scatter(*scene.position[0].T, s=16, c=stage.colors, edgecolors="white", linewidths=0.6, zorder=4)
     fig.text(0.03, 0.985, _headline(env, trace, scene), fontsize=style.TEXT, color=style.INK, va="top", linespacing=1.3)
-    _explain(fig)
+    explain(fig)
     style.save(fig, out)
 
 
@@ -95,7 +95,7 @@ def _headline(env: Rover, trace: Trace, scene: Scene) -> str:
     return f"{world}\nscore {float(trace.score):.2f} after {int(trace.steps)} steps, {observed}"
 
 
-def _explain(fig: Figure) -> None:
+def explain(fig: Figure) -> None:
     """Say below the picture what its symbols mean."""
 
     def symbol(label: str, fill: str, edge: str, size: float, marker: str | Outline = "o") -> Line2D:
