@@ -37,22 +37,25 @@ def _curves(found: Results, experiment: Experiment, out: Path) -> None:
 
 
 def _selection(found: Results, experiment: Experiment, out: Path) -> None:
-    lines = [_line(found, world, REFERENCE, "migrant_selected", _SMOOTH_RATE, world) for world in found.worlds]
-    figures.selection_rate([line for line in lines if line], out, title=experiment.title, expected=SELECTION_RATE)
+    variants = {world.removeprefix(_bare(world)) for world in found.worlds}
+    title, name = (f"{experiment.title}{variants.pop()}", _bare) if len(variants) == 1 else (experiment.title, str)
+    lines = [_line(found, world, REFERENCE, "migrant_selected", _SMOOTH_RATE, name(world)) for world in found.worlds]
+    figures.selection_rate([_begun(line) for line in lines if line], out, title=title, expected=SELECTION_RATE)
 
 
 def _sweep(found: Results, experiment: Experiment, out: Path) -> None:
-    (world,) = found.worlds
+    world = found.worlds[0]
     settings = {method.label: method.value for method in experiment.methods if method.value is not None}
-    points = [_point(found, world, label, settings[label]) for label in found.methods(world) if label in settings]
+    points = [_point(found, world, label, value) for label, value in settings.items()]
     name = next(iter(settings)).split(",")[0]
-    beside = _point(found, world, REFERENCE, 0.0) if REFERENCE in found.methods(world) else None
+    beside = _point(found, world, REFERENCE, 0.0)
     claims = [
         Reference(name if claim.method in settings else claim.method, claim.published.score, settings.get(claim.method))
         for claim in experiment.claims
     ]
-    title = f"{experiment.title}\n{world}"
-    figures.draw_sweep(Sweep(title, experiment.parameter, name, tuple(points), beside, tuple(claims)), out)
+    title = f"{experiment.title}\n{world}, {_budgets(found, world)}"
+    measured = tuple(point for point in points if point)
+    figures.draw_sweep(Sweep(title, experiment.parameter, name, measured, beside, tuple(claims)), out)
 
 
 def _trajectories(found: Results, experiment: Experiment, root: Path, out: Path) -> None:
@@ -75,10 +78,30 @@ def _line(found: Results, world: str, method: str, measure: str, smooth: float, 
     return Line(label, frames, mean, low, high)
 
 
-def _point(found: Results, world: str, method: str, at: float) -> Point:
+def _begun(line: Line) -> Line:
+    """The line without its first instants, where a running mean has only a few coin flips to go by."""
+    skip = len(line.frames) // 20
+    return Line(line.label, *(column[skip:] for column in (line.frames, line.mean, line.low, line.high)))
+
+
+def _point(found: Results, world: str, method: str, at: float) -> Point | None:
     scores = tuple(found.final(world, method).values())
+    if not scores:
+        return None
     mean = statistics.mean(scores)
     return Point(at, mean.value, mean.low, mean.high, scores)
+
+
+def _budgets(found: Results, world: str) -> str:
+    """How long the runs were: "2 M frames", or "MERL 2 M, EA 100 M frames"."""
+    longest = {
+        name: max(row.frames for row in found.rows if row.world == world and row.method.split(",")[0] == name)
+        for name in dict.fromkeys(label.split(",")[0] for label in found.methods(world))
+    }
+    rounded = {name: f"{float(f'{frames / 1e6:.2g}'):g} M" for name, frames in longest.items()}
+    if len(set(rounded.values())) == 1:
+        return f"{rounded.popitem()[1]} frames"
+    return ", ".join(f"{name} {frames}" for name, frames in rounded.items()) + " frames"
 
 
 def _bare(world: str) -> str:

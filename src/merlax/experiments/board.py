@@ -35,7 +35,8 @@ class Status:
         if self.progress is None:
             return "starting"
         score = "–" if self.progress.score is None else f"{self.progress.score:.2f}"
-        return f"{self.progress.frames / 1e6:.2f} / {self.job.frames / 1e6:.2f} M frames, score {score}"
+        unit, letter = (1e6, "M") if self.job.frames >= 1e5 else (1e3, "k")
+        return f"{self.progress.frames / unit:.2f} / {self.job.frames / unit:.2f} {letter} frames, score {score}"
 
 
 @runtime_checkable
@@ -111,7 +112,7 @@ class Bars:
 
     def failed(self, job: Job, reason: str) -> None:
         self._failed += 1
-        self._bars.console.print(f"failed: {job.name}: {reason}", markup=False)
+        self._bars.console.print(f"failed: {job.name}: {reason}", markup=False, highlight=False)
 
     def stop(self) -> None:
         self._bars.stop()

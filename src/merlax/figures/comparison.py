@@ -57,9 +57,8 @@ def draw_line(ax: Axes, line: Line) -> Label:
     hue, merl = color(line.label), line.label == "MERL"
     ax.fill_between(line.frames, line.low, line.high, color=hue, alpha=0.18, linewidth=0)
     dashes = (0, (2, 1.2)) if line.label.endswith("-global") else "-"
-    ax.plot(
-        line.frames, line.mean, color=hue, linewidth=1.7 if merl else 1.2, zorder=3 if merl else 2, linestyle=dashes
-    )
+    width, order = (1.7, 3) if merl else (1.2, 2)
+    ax.plot(line.frames, line.mean, color=hue, linestyle=dashes, linewidth=width, zorder=order)
     ax.plot(line.frames[-1], line.mean[-1], "o", color=hue, markersize=3.5 if merl else 2.8, clip_on=False, zorder=4)
     return Label(float(line.mean[-1]), f"{line.label} {number(line.mean[-1])}", hue, merl)
 

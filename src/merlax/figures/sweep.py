@@ -26,10 +26,8 @@ def draw_sweep(sweep: Sweep, out: Path) -> None:
     labels = [_draw_points(ax, sweep)]
     if sweep.beside is not None:
         labels.append(_draw_band(ax, sweep.beside))
-    labels += draw_references(ax, [reference for reference in sweep.references if reference.at is None])
-    labels += [
-        _draw_published_point(ax, reference.at, reference) for reference in sweep.references if reference.at is not None
-    ]
+    labels += draw_references(ax, [r for r in sweep.references if r.at is None])
+    labels += [_draw_published_point(ax, r.at, r) for r in sweep.references if r.at is not None]
     style.headline(fig, sweep.title)
     write_labels(fig, {ax: labels})
     style.save(fig, out)
@@ -69,5 +67,5 @@ def _draw_band(ax: Axes, merl: Point) -> Label:
 
 
 def _draw_published_point(ax: Axes, at: float, reference: Reference) -> Label:
-    ax.plot(at, reference.value, "D", markersize=5, markerfacecolor="white", markeredgecolor=style.INK, zorder=4)
+    ax.plot(at, reference.value, "D", markersize=5, markerfacecolor="none", markeredgecolor=style.INK, zorder=4)
     return Label(reference.value, f"◇ paper: {reference.label} {number(reference.value)}", style.INK)
