@@ -69,11 +69,11 @@ def _weight(weight: float) -> Method:
 
 def _ea(population: int) -> Method:
     changes = {"evolution": {"population": population}}
-    return Method(f"EA, population {population}", "ea", changes, frames=LONG, value=population)
+    return Method(f"EA, population {population}", "ea", changes, frames=LONG, value=float(population))
 
 
-def _es(parameter: str, value: float) -> Method:
-    return Method(f"ES, {parameter} {value:g}", "es", {parameter: value}, frames=LONG, value=value)
+def _es(parameter: str, value: int | float) -> Method:
+    return Method(f"ES, {parameter} {value:g}", "es", {parameter: value}, frames=LONG, value=float(value))
 
 
 _ALL = (

@@ -134,9 +134,9 @@ def _rows(experiment: str, job: Job, folder: Path) -> Iterator[Row]:
                 yield row(frames, measure, value)
     final = json.loads((folder / "final.json").read_text())
     last = columns["frames"][-1]
-    yield row(last, "final_score", final["mean"])
+    yield row(last, "final_score", float(final["mean"]))
     yield row(last, "seconds", columns["seconds"][-1])
-    yield row(last, "peak_memory_mb", final["peak_memory_mb"])
+    yield row(last, "peak_memory_mb", float(final["peak_memory_mb"]))
 
 
 def thin(frames: np.ndarray, values: np.ndarray, points: int = POINTS) -> Iterator[tuple[float, float]]:

@@ -12,7 +12,7 @@ from scipy import stats
 
 RESAMPLES = 2000
 
-Scores = Sequence[float] | Float[np.ndarray, " seed"]
+Scores = Sequence[float] | Float[np.ndarray, " _"]
 Bands = tuple[Float[np.ndarray, " time"], Float[np.ndarray, " time"], Float[np.ndarray, " time"]]
 
 
