@@ -49,7 +49,7 @@ def test_real_runs_are_skipped_when_finished_and_a_failed_one_is_named(tmp_path)
     outcome = runner.run([good[0], bad, good[1]], tmp_path, SilentBoard())
     assert sorted(j.seed for j in outcome.finished) == [1, 2]
     assert [f.job for f in outcome.failed] == [bad]
-    assert outcome.failed[0].reason.startswith("merlax: population is 3")
+    assert outcome.failed[0].reason.startswith("population is 3")
     before = [(tmp_path / j.folder / "progress.csv").stat().st_mtime_ns for j in good]
     assert runner.run(good, tmp_path, SilentBoard()).finished == good
     assert [(tmp_path / j.folder / "progress.csv").stat().st_mtime_ns for j in good] == before
@@ -100,7 +100,7 @@ def test_a_failure_does_not_stop_the_others_and_tells_its_last_line(tmp_path, fa
     seen = SilentBoard()
     outcome = runner.run([job(seed) for seed in (1, 2, 3, 4)], tmp_path, seen, workers=1)
     assert [j.seed for j in outcome.finished] == [1, 4]
-    assert [(f.job.seed, f.reason) for f in outcome.failed] == [(2, "merlax: the reason"), (3, "it ended with code 5")]
+    assert [(f.job.seed, f.reason) for f in outcome.failed] == [(2, "the reason"), (3, "it ended with code 5")]
     assert len(seen.lost) == 2
 
 

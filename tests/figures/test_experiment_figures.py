@@ -25,7 +25,7 @@ def line(label: str, end: float, spread: float = 0.05, frames: float = 2e6) -> L
 
 def point(at: float, *runs: float) -> Point:
     half = 0.02 if len(runs) > 1 else math.nan
-    return Point(at, float(np.mean(runs)), float(np.mean(runs)) - half, float(np.mean(runs)) + half, runs)
+    return Point(float(at), float(np.mean(runs)), float(np.mean(runs)) - half, float(np.mean(runs)) + half, runs)
 
 
 def test_each_world_gets_a_panel_and_each_method_a_name_at_its_end(tmp_path):

@@ -82,12 +82,12 @@ def progress(folder: Path) -> Progress | None:
 
 
 def last_error(folder: Path) -> str:
-    """The last line that a run printed."""
+    """The last line that a run printed, which is the sentence that names its error."""
     try:
         lines = (folder / LOG).read_text(errors="replace").splitlines()
     except OSError:
         return ""
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return next((line.strip().removeprefix("merlax: ") for line in reversed(lines) if line.strip()), "")
 
 
 def _read(path: Path) -> dict[str, Any]:
