@@ -1,5 +1,6 @@
 """Many runs at once: what is finished stays, what is not starts anew, what fails is named."""
 
+import dataclasses
 import fcntl
 import json
 import os
@@ -10,6 +11,7 @@ import pytest
 from tests.experiments import fakes
 from tests.experiments.fakes import SilentBoard, job
 
+from merlax import presets
 from merlax.experiments import board, cores, requests, runner
 from merlax.types import UserError
 
@@ -82,6 +84,14 @@ def test_other_settings_are_another_run(tmp_path, fake, change):
     again = SilentBoard()
     runner.run([job(**change)], tmp_path, again)
     assert again.done == [job().name]
+
+
+def test_a_changed_default_is_another_run(tmp_path, fake, monkeypatch):
+    runner.run([job()], tmp_path, SilentBoard())
+    assert requests.is_finished(job(), tmp_path)
+    default = presets.preset("fast", "two-rovers", "merl")
+    monkeypatch.setattr(presets, "preset", lambda *_: dataclasses.replace(default, noise=0.1))
+    assert not requests.is_finished(job(), tmp_path)
 
 
 @pytest.mark.parametrize("final", ['{"finished": false}', "{", "[]", None])

@@ -23,10 +23,9 @@ WEIGHTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 LONG = 100_000_000  # the paper's budget for EA and ES alone
 
 _FEW = {"explore_episodes": 4}
-_SMALL = {"evolution": {"population": 6}, "fitness_episodes": 1}
 SMALL: Mapping[str, Mapping[str, Any]] = {
-    "merl": {**_FEW, **_SMALL},
-    "ea": {"fitness_episodes": 1},
+    "merl": {**_FEW, "evolution": {"population": 6, "fitness_episodes": 1}},
+    "ea": {"evolution": {"fitness_episodes": 1}},
     "es": {"fitness_episodes": 1},
     "td3": _FEW,
     "matd3": _FEW,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import dataclasses
 import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from merlax import config, envs, presets
 from merlax.experiments.experiment import Job
 from merlax.types import UserError
 
@@ -17,7 +19,7 @@ _REQUEST, _CHANGES = "request.json", "changes.json"
 _TAIL = 100_000  # bytes that surely hold the last row, which may carry a thousand fitnesses
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Progress:
     """The newest row of a run."""
 
@@ -27,17 +29,14 @@ class Progress:
 
 
 def request(job: Job) -> dict[str, Any]:
-    """All that decides a run's outcome, as JSON has it."""
-    data = {
-        "world": job.world.name,
-        "env": dict(job.world.options),
-        "algorithm": job.method.algorithm,
-        "preset": job.method.preset,
-        "changes": dict(job.method.changes),
-        "frames": job.frames,
-        "seed": job.seed,
-    }
-    return json.loads(json.dumps(data))
+    """All that decides a run's outcome, as JSON has it: defaults included, so that a changed one is noticed."""
+    world, method = job.world, job.method
+    env, settings = dict(world.options), dict(method.changes)
+    with contextlib.suppress(UserError):  # what is wrong with them, the run itself will say
+        env = dataclasses.asdict(envs.make(world.name, **env))  # type: ignore[call-overload]
+        settings = config.to_dict(config.merge(presets.preset(method.preset, world.name, method.algorithm), settings))
+    names = {"world": world.name, "algorithm": method.algorithm, "preset": method.preset}
+    return json.loads(json.dumps(names | {"env": env, "config": settings, "frames": job.frames, "seed": job.seed}))
 
 
 def is_finished(job: Job, root: Path) -> bool:
@@ -53,7 +52,7 @@ def prepare(job: Job, root: Path) -> list[str]:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "final.json").unlink(missing_ok=True)
         (folder / _REQUEST).write_text(json.dumps(request(job), indent=2) + "\n")
-        (folder / _CHANGES).write_text(json.dumps(request(job)["changes"], indent=2) + "\n")
+        (folder / _CHANGES).write_text(json.dumps(dict(job.method.changes), indent=2) + "\n")
     except OSError as error:
         raise UserError(f"The folder '{folder}' cannot be written ({error.strerror}); choose another --out.") from error
     options = [f"--env.{name}={value}" for name, value in job.world.options.items()]
