@@ -98,12 +98,16 @@ def plot(run: Run | str | Path, out: str | Path) -> Path:
 
 def render(run: Run | str | Path, out: str | Path, seed: int = 0) -> Path:
     """Draw one episode of a run's champion: an animation (.gif) or a picture (.png, .pdf, .svg)."""
-    _check_seed(seed)
     run = _open(run)
-    key = jax.random.split(_evaluation_key(seed), 1)[0]
-    episode = jax.jit(rollout.trace, static_argnums=1)(key, run.env, run.champion)
-    figures.render(run.env, episode, Path(out))
+    figures.render(run.env, trace(run, seed), Path(out))
     return Path(out)
+
+
+def trace(run: Run, seed: int = 0) -> rollout.Trace:
+    """One episode of a run's champion; with the same seed, every team meets the same instance of a world."""
+    _check_seed(seed)
+    key = jax.random.split(_evaluation_key(seed), 1)[0]
+    return jax.jit(rollout.trace, static_argnums=1)(key, run.env, run.champion)
 
 
 def _finish(folder: RunFolder, env: Env, finished: bool) -> Run:

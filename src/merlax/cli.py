@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from tyro.conf import Positional, arg
 
-from merlax import api, bench, config, devices, display, envs, evolution, presets
+from merlax import api, bench, config, devices, display, envs, evolution, presets, reproduce
 from merlax.envs.base import suggest
 from merlax.published import published
 from merlax.runs import Run
@@ -186,11 +186,60 @@ def run_bench(args: Sequence[str]) -> int:
     return 0
 
 
+def run_reproduce(args: Sequence[str]) -> int:
+    """Run an experiment of the paper and draw its figure; what is finished already is not run again."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        figure: Annotated[Positional[str], arg(metavar="FIGURE")] = ""
+        """Name of a figure; --list shows them."""
+        list: bool = False
+        """List the figures and end."""
+        seeds: tuple[int, ...] = ()
+        """Seeds to run; by default the experiment's own."""
+        frames: int | None = None
+        """Budget of every run; by default the paper's."""
+        workers: int | None = None
+        """Runs at a time; by default one per core, which is fastest."""
+        speed: Literal["free", "pinned"] | None = None
+        """Speed of the rovers; by default pinned, as the published scores very likely had it."""
+        out: Path | None = None
+        """Folder for runs and results; by default one under runs/reproduce/."""
+        quick: bool = False
+        """Everything end to end in a minute or two, too small for its scores to mean anything."""
+
+    options = _parse(Options, "reproduce", args)
+    if options.list:
+        reproduce.print_list()
+        return 0
+    experiment, folder = reproduce.choose(
+        options.figure, seeds=options.seeds, frames=options.frames, speed=options.speed, quick=options.quick
+    )
+    return reproduce.run_and_print(experiment, options.out or folder, options.workers)
+
+
+def plot(args: Sequence[str]) -> int:
+    """Draw the figure of an experiment again, from its results."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        results: Annotated[Positional[Path], arg(metavar="RESULTS")]
+        """A results.csv, or the folder that `merlax reproduce` wrote."""
+        out: Path | None = None
+        """File to write (.png, .pdf or .svg); by default FIGURE.png beside the results."""
+
+    options = _parse(Options, "plot", args)
+    print(reproduce.plot(options.results, options.out))
+    return 0
+
+
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "train": train,
     "evaluate": evaluate,
     "render": render,
     "envs": list_envs,
+    "reproduce": run_reproduce,
+    "plot": plot,
     "bench": run_bench,
     "selection-rate": selection_rate,
 }

@@ -102,7 +102,7 @@ class Rate:
             return score
         rate = (f1 - f0) / (t1 - t0)
         left = max(0.0, self._goal - row["frames"]) / max(rate, 1e-9)
-        return f"{score} · {rate:,.0f} frames/s · {_clock(left)} left"
+        return f"{score} · {rate:,.0f} frames/s · {clock(left)} left"
 
 
 class _Frames(ProgressColumn):
@@ -117,6 +117,8 @@ def choose(quiet: bool = False) -> Display:
     return Bar(Console()) if sys.stdout.isatty() else Lines()
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """Minutes and seconds, and hours where there are any: 2:05, 1:02:05."""
     minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02d}"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

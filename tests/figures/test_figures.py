@@ -15,7 +15,7 @@ from PIL import Image
 
 from merlax import figures
 from merlax.envs import Rover, RoverState, make
-from merlax.figures import curves, rovers, stage, style
+from merlax.figures import curves, labels, rovers, stage, style
 from merlax.networks import TeamPolicy
 from merlax.rollout import Trace
 from merlax.rollout import trace as play_trace
@@ -278,14 +278,14 @@ def test_labels_never_overlap_and_keep_their_order():
     for _ in range(500):
         gap = rng.uniform(0.01, 0.2)
         wanted = np.clip(rng.uniform() + rng.choice([0.01, 0.1, 1.0]) * rng.normal(size=rng.integers(1, 6)), 0, 1)
-        placed = curves.spread(wanted, gap)
+        placed = labels.spread(wanted, gap)
         assert np.all(np.diff(placed[np.argsort(wanted, kind="stable")]) >= gap - 1e-9)
         assert placed.min() >= 0.0
         assert placed.max() <= 1.0 + 1e-9
 
 
 def test_labels_that_are_far_apart_stay_where_they_belong():
-    np.testing.assert_allclose(curves.spread(np.array([0.9, 0.1, 0.5]), 0.1), [0.9, 0.1, 0.5])
+    np.testing.assert_allclose(labels.spread(np.array([0.9, 0.1, 0.5]), 0.1), [0.9, 0.1, 0.5])
 
 
 def test_figures_are_made_in_threads(two, tmp_path):

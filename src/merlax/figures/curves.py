@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from merlax.figures import style
+from merlax.figures.labels import Label, number, write_labels
+from merlax.smoothing import running_mean
 from merlax.types import UserError
 
 WINDOW = 10  # tests in one running mean
@@ -22,16 +22,6 @@ _LINES = (
     ("learner_score", "learner", style.VERMILLION, 0.9),
     ("champion_score", "champion", style.BLUE, 1.7),
 )
-
-
-@dataclass(frozen=True)
-class _Label:
-    """What stands at the right end of a line: it belongs at height `y`, in the units of the data."""
-
-    y: float
-    text: str
-    color: str
-    bold: bool = False
 
 
 def learning_curve(
@@ -60,48 +50,18 @@ def learning_curve(
         mean = running_mean(y, WINDOW)
         ax.plot(x, mean, color=color, linewidth=width, solid_joinstyle="round")
         ax.plot(x[-1], mean[-1], "o", color=color, markersize=2.0 + width, clip_on=False)
-        labels.append(_Label(mean[-1], f"{name} {_number(mean[-1])}", color, champion))
+        labels.append(Label(mean[-1], f"{name} {number(mean[-1])}", color, champion))
         drawn += [y] if champion else [mean]
     if not drawn:
         raise UserError("The run has no score to draw yet; let it finish a generation first.")
     if published is not None:
         ax.axhline(published, color=style.INK, linewidth=0.9, dashes=(4, 3))
-        labels.append(_Label(published, f"{published_label} {_number(published)}", style.INK))
+        labels.append(Label(published, f"{published_label} {number(published)}", style.INK))
         drawn.append(np.array([published]))
     _set_axes(ax, float(np.max(progress["frames"])), np.concatenate(drawn))
     style.title(ax, title)
-    _write_labels(fig, ax, labels)
+    write_labels(fig, {ax: labels})
     style.save(fig, out)
-
-
-def running_mean(y: Float[np.ndarray, " n"], window: int) -> Float[np.ndarray, " n"]:
-    """The mean of each value and those before it, `window` in all, or as many as there are."""
-    total = np.concatenate([[0.0], np.cumsum(y)])
-    last = np.arange(1, len(y) + 1)
-    first = np.maximum(last - window, 0)
-    return (total[last] - total[first]) / (last - first)
-
-
-def spread(wanted: Float[np.ndarray, " n"], gap: float) -> Float[np.ndarray, " n"]:
-    """Move heights in [0, 1] as little as needed for neighbours to be `gap` apart, keeping their order."""
-    order = np.argsort(wanted, kind="stable")
-    height = wanted[order].astype(float)
-    # Neighbours that touch form one block, centred where its members would be on average; blocks may touch again.
-    blocks: list[list[float]] = []
-    for value in height:
-        blocks.append([value])
-        while len(blocks) > 1 and _bottom(blocks[-1], gap) < _bottom(blocks[-2], gap) + gap * len(blocks[-2]):
-            last = blocks.pop()
-            blocks[-1] += last
-    placed = np.concatenate([_bottom(block, gap) + gap * np.arange(len(block)) for block in blocks])
-    result = np.empty_like(placed)
-    result[order] = placed
-    return result
-
-
-def _bottom(block: list[float], gap: float) -> float:
-    size = gap * (len(block) - 1)
-    return float(np.clip(np.mean(block) - size / 2, 0.0, max(0.0, 1.0 - size)))
 
 
 def _measured(progress: dict[str, np.ndarray], column: str) -> tuple[np.ndarray, np.ndarray]:
@@ -119,25 +79,3 @@ def _set_axes(ax: Axes, frames: float, values: Float[np.ndarray, " n"]) -> None:
     ax.set_ylabel("team score", fontsize=style.TEXT, color=style.INK)
     if values.min() >= 0.0 and values.max() <= 1.0:
         ax.set_ylim(-0.02, 1.02)
-
-
-def _write_labels(fig: Figure, ax: Axes, labels: list[_Label]) -> None:
-    """Write each label right of the axes, at the height of its line or as near to it as the others allow."""
-    x = 1.04
-    texts = [
-        ax.text(x, 0.5, label.text, transform=ax.transAxes, va="center", color=label.color,
-                fontsize=style.SMALL, fontweight="bold" if label.bold else "normal", parse_math=False)
-        for label in labels
-    ]  # fmt: skip
-    fig.draw_without_rendering()  # the layout settles here: it makes room for the labels, whatever their height
-    points = ax.get_window_extent().height * 72 / fig.dpi
-    low, high = ax.get_ylim()
-    wanted = np.array([(label.y - low) / (high - low) for label in labels])
-    for text, label, at, y in zip(texts, labels, wanted, spread(wanted, 1.3 * style.SMALL / points), strict=True):
-        text.set_y(y)
-        ax.plot([1.005, x - 0.008], [at, y], transform=ax.transAxes, color=label.color, linewidth=0.6, clip_on=False)
-
-
-def _number(value: float) -> str:
-    text = f"{value:.2f}" if abs(value) < 100 else f"{value:.0f}"
-    return text.replace("-", "\N{MINUS SIGN}")

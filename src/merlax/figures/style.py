@@ -18,6 +18,7 @@ from merlax.types import UserError
 
 # Okabe and Ito's palette: its colours stay apart for colour-blind readers, too.
 BLUE, VERMILLION, GREEN, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
+ORANGE, BROWN, BLACK = "#E69F00", "#7B4B2A", "#111111"
 INK, GREY, FAINT = "#222222", "#6E6E6E", "#DDDDDD"
 
 COLUMN_WIDTH = 3.5  # inches: one column of a paper
@@ -28,20 +29,36 @@ STILLS = (".png", ".pdf", ".svg")
 
 def figure(width: float = COLUMN_WIDTH, height: float = 2.4) -> tuple[Figure, Axes]:
     """An empty figure, in inches, with one axes in the shared look; nothing drawn on it is clipped."""
+    fig, (ax,) = panels(1, width, height)
+    return fig, ax
+
+
+def panels(rows: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    """An empty figure with axes below each other, which share the horizontal one."""
     fig = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(fig)
-    ax = fig.add_subplot()
+    axes = list(fig.subplots(rows, sharex=True, squeeze=False).flat)
+    for ax in axes:
+        _dress(ax)
+    return fig, axes
+
+
+def _dress(ax: Axes) -> None:
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(GREY)
     ax.tick_params(labelsize=SMALL, labelcolor=INK, color=GREY, length=2.5, width=0.6)
     ax.grid(True, color=FAINT, linewidth=0.5)
     ax.set_axisbelow(True)
-    return fig, ax
 
 
 def title(ax: Axes, text: str) -> None:
     """Write the title flush left, where reading starts."""
     ax.set_title(text, loc="left", fontsize=TEXT, color=INK, pad=6, parse_math=False)
+
+
+def headline(fig: Figure, text: str) -> None:
+    """Write the title of a whole figure flush left, where reading starts."""
+    fig.suptitle(text, x=0.02, ha="left", fontsize=TEXT, color=INK, parse_math=False)
 
 
 def save(fig: Figure, path: Path) -> None:

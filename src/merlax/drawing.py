@@ -1,0 +1,108 @@
+"""From the results of an experiment to its figure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from merlax import api, figures, runs
+from merlax.envs import Rover
+from merlax.experiments import presets, report, statistics
+from merlax.experiments.experiment import REFERENCE, Experiment, slug
+from merlax.experiments.results import Results
+from merlax.figures.series import Line, Panel, Point, Reference, Sweep
+from merlax.published import SELECTION_RATE
+from merlax.types import UserError
+
+_SMOOTH, _SMOOTH_RATE = 0.05, 0.15  # shares of a run that running means reach back over
+
+
+def draw(found: Results, root: Path, out: Path) -> Path:
+    """Draw the figure of an experiment; only trajectories need the run folders, too: `root`."""
+    experiment = presets.experiment(found.experiment)
+    drawings = {"curves": _curves, "sweep": _sweep, "selection": _selection}
+    if experiment.figure == "trajectories":
+        _trajectories(found, experiment, root, out)
+    else:
+        drawings[experiment.figure](found, experiment, out)
+    return out
+
+
+def _curves(found: Results, experiment: Experiment, out: Path) -> None:
+    panels = []
+    for world in found.worlds:
+        lines = [_line(found, world, method, "champion_score", _SMOOTH, method) for method in found.methods(world)]
+        known = [Reference(c.method, c.published.score) for c in experiment.claims if c.world == _bare(world)]
+        panels.append(Panel(world, tuple(line for line in lines if line), tuple(known)))
+    figures.compare(panels, out, title=experiment.title)
+
+
+def _selection(found: Results, experiment: Experiment, out: Path) -> None:
+    variants = {world.removeprefix(_bare(world)) for world in found.worlds}
+    title, name = (f"{experiment.title}{variants.pop()}", _bare) if len(variants) == 1 else (experiment.title, str)
+    lines = [_line(found, world, REFERENCE, "migrant_selected", _SMOOTH_RATE, name(world)) for world in found.worlds]
+    figures.selection_rate([_begun(line) for line in lines if line], out, title=title, expected=SELECTION_RATE)
+
+
+def _sweep(found: Results, experiment: Experiment, out: Path) -> None:
+    world = found.worlds[0]
+    settings = {method.label: method.value for method in experiment.methods if method.value is not None}
+    points = [_point(found, world, label, value) for label, value in settings.items()]
+    name = next(iter(settings)).split(",")[0]
+    beside = _point(found, world, REFERENCE, 0.0)
+    claims = [
+        Reference(name if claim.method in settings else claim.method, claim.published.score, settings.get(claim.method))
+        for claim in experiment.claims
+    ]
+    title = f"{experiment.title}\n{world}, {_budgets(found, world)}"
+    measured = tuple(point for point in points if point)
+    figures.draw_sweep(Sweep(title, experiment.parameter, name, measured, beside, tuple(claims)), out)
+
+
+def _trajectories(found: Results, experiment: Experiment, root: Path, out: Path) -> None:
+    """The first world and seed, the first instance of its evaluation: nothing is picked."""
+    world = found.worlds[0]
+    seed = min(row.seed for row in found.rows)
+    opened = {method: runs.load(root / slug(world) / slug(method) / str(seed)) for method in found.methods(world)}
+    env = next(iter(opened.values())).env
+    if not isinstance(env, Rover):
+        raise UserError(f"There is no drawing of the world {world} yet; only rover worlds can be drawn.")
+    traces = {method: api.trace(run, seed=0) for method, run in opened.items()}
+    figures.side_by_side(env, traces, out, title=f"{experiment.title}: {world}, seed {seed}")
+
+
+def _line(found: Results, world: str, method: str, measure: str, smooth: float, label: str) -> Line | None:
+    band = report.band(found, world, method, measure, smooth)
+    if band is None:
+        return None
+    frames, (mean, low, high) = band
+    return Line(label, frames, mean, low, high)
+
+
+def _begun(line: Line) -> Line:
+    """The line without its first instants, where a running mean has only a few coin flips to go by."""
+    skip = len(line.frames) // 20
+    return Line(line.label, *(column[skip:] for column in (line.frames, line.mean, line.low, line.high)))
+
+
+def _point(found: Results, world: str, method: str, at: float) -> Point | None:
+    scores = tuple(found.final(world, method).values())
+    if not scores:
+        return None
+    mean = statistics.mean(scores)
+    return Point(at, mean.value, mean.low, mean.high, scores)
+
+
+def _budgets(found: Results, world: str) -> str:
+    """How long the runs were: "2 M frames", or "MERL 2 M, EA 100 M frames"."""
+    longest = {
+        name: max(row.frames for row in found.rows if row.world == world and row.method.split(",")[0] == name)
+        for name in dict.fromkeys(label.split(",")[0] for label in found.methods(world))
+    }
+    rounded = {name: f"{float(f'{frames / 1e6:.2g}'):g} M" for name, frames in longest.items()}
+    if len(set(rounded.values())) == 1:
+        return f"{rounded.popitem()[1]} frames"
+    return ", ".join(f"{name} {frames}" for name, frames in rounded.items()) + " frames"
+
+
+def _bare(world: str) -> str:
+    return world.split(" (")[0]

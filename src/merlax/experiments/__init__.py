@@ -1,0 +1,1 @@
+"""Experiments: what the paper compares, as data; running it, collecting it, measuring it."""

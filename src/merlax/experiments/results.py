@@ -1,0 +1,159 @@
+"""All runs of an experiment in one tidy CSV: a row for each number."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from merlax.experiments.experiment import Experiment, Job
+from merlax.types import UserError
+
+COLUMNS = ("experiment", "world", "method", "seed", "frames", "measure", "value")
+CURVES = ("champion_score", "best_fitness", "mean_fitness", "learner_score")
+POINTS = 200  # per run and measure
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One number: what was measured, in which run, after how many frames."""
+
+    experiment: str
+    world: str
+    method: str
+    seed: int
+    frames: int
+    measure: str
+    value: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Results:
+    """The numbers of one experiment."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def experiment(self) -> str:
+        return self.rows[0].experiment
+
+    @property
+    def worlds(self) -> list[str]:
+        """The worlds, in the order of the file."""
+        return list(dict.fromkeys(row.world for row in self.rows))
+
+    def methods(self, world: str) -> list[str]:
+        """The methods that were run on a world, in the order of the file."""
+        return list(dict.fromkeys(row.method for row in self.rows if row.world == world))
+
+    def final(self, world: str, method: str, measure: str = "final_score") -> dict[int, float]:
+        """The last value of a measure, by seed."""
+        return {seed: float(values[-1]) for seed, (_, values) in self.curves(world, method, measure).items()}
+
+    def curves(self, world: str, method: str, measure: str) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+        """Frames and values of a measure, by seed."""
+        found: dict[int, list[tuple[int, float]]] = {}
+        for row in self.rows:
+            if (row.world, row.method, row.measure) == (world, method, measure):
+                found.setdefault(row.seed, []).append((row.frames, row.value))
+        sorted_points = {seed: np.array(sorted(points), float) for seed, points in sorted(found.items())}
+        return {seed: (points[:, 0], points[:, 1]) for seed, points in sorted_points.items()}
+
+
+def collect(experiment: Experiment, jobs: Iterable[Job], root: Path) -> Results:
+    """Read the finished runs of an experiment, sorted by world, method and seed as the experiment has them."""
+    order = {
+        (w.label, m.label): i for i, (w, m) in enumerate((w, m) for w in experiment.worlds for m in experiment.methods)
+    }
+    ordered = sorted(jobs, key=lambda job: (order[job.world.label, job.method.label], job.seed))
+    return Results(tuple(row for job in ordered for row in _rows(experiment.name, job, root / job.folder)))
+
+
+def write(results: Results, path: Path) -> None:
+    """Write the CSV, all of it or nothing."""
+    temporary = path.with_name(path.name + ".new")
+    with temporary.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        writer.writerows((*dataclasses.astuple(row)[:-1], f"{row.value:.6g}") for row in results.rows)
+    os.replace(temporary, path)
+
+
+def read(path: Path) -> Results:
+    """Read the CSV again; whatever `write` would not have written is refused."""
+    try:
+        with path.open(newline="") as file:
+            lines = list(csv.reader(file, strict=True))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UserError(
+            f"The results '{path}' cannot be read ({getattr(error, 'strerror', None) or error})."
+        ) from error
+    if not lines or tuple(lines[0]) != COLUMNS:
+        raise UserError(f"'{path}' is not a results file: its first line must be {','.join(COLUMNS)}.")
+    rows = tuple(_parse(cells, f"'{path}', line {number}") for number, cells in enumerate(lines[1:], 2))
+    if not rows:
+        raise UserError(f"'{path}' holds no results yet; let a run finish first.")
+    if len({row.experiment for row in rows}) > 1:
+        raise UserError(f"'{path}' mixes several experiments; keep each in a file of its own.")
+    if len({dataclasses.replace(row, value=0.0) for row in rows}) < len(rows):
+        raise UserError(f"'{path}' gives a number twice for the same run, measure and frames; remove one of them.")
+    return Results(rows)
+
+
+def _parse(cells: list[str], where: str) -> Row:
+    if len(cells) != len(COLUMNS):
+        raise UserError(f"{where} has {len(cells)} cells instead of {len(COLUMNS)}; correct or remove it.")
+    experiment, world, method, seed, frames, measure, value = cells
+    if not all((experiment, world, method, measure)):
+        raise UserError(f"{where} has an empty name; correct or remove it.")
+    try:
+        row = Row(experiment, world, method, int(seed), int(frames), measure, float(value))
+    except ValueError as error:
+        raise UserError(f"{where} has no number where one belongs ({error}); correct or remove it.") from error
+    if row.frames < 0 or not math.isfinite(row.value):
+        raise UserError(f"{where} has an impossible number; correct or remove it.")
+    return row
+
+
+def _rows(experiment: str, job: Job, folder: Path) -> Iterator[Row]:
+    """A run's curves, thinned, and what its end tells."""
+
+    def row(frames: float, measure: str, value: float) -> Row:
+        return Row(experiment, job.world.label, job.method.label, job.seed, int(frames), measure, float(value))
+
+    columns = _columns(folder / "progress.csv")
+    for measure, values in columns.items():
+        if measure in (*CURVES, "migrant_selected"):
+            for frames, value in thin(columns["frames"], values):
+                yield row(frames, measure, value)
+    final = json.loads((folder / "final.json").read_text())
+    last = columns["frames"][-1]
+    yield row(last, "final_score", float(final["mean"]))
+    yield row(last, "seconds", columns["seconds"][-1])
+    yield row(last, "peak_memory_mb", float(final["peak_memory_mb"]))
+
+
+def thin(frames: np.ndarray, values: np.ndarray, points: int = POINTS) -> Iterator[tuple[float, float]]:
+    """At most `points` of a curve: means of equally many neighbours, each at its last frame; NaN is left out."""
+    known = np.isfinite(values)
+    frames, values = frames[known], values[known]
+    for part in np.array_split(np.arange(len(values)), min(points, max(1, len(values)))):
+        if len(part):
+            yield float(frames[part[-1]]), float(values[part].mean())
+
+
+def _columns(path: Path) -> dict[str, np.ndarray]:
+    """The numeric columns of a progress.csv, and `migrant_selected`: 1 where the migrant survived selection."""
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    names = ("frames", "seconds", *(name for name in CURVES if name in rows[0]))
+    columns = {name: np.array([float(row[name]) if row[name] else math.nan for row in rows]) for name in names}
+    fates = [row.get("migrant_fate", "") for row in rows]
+    columns["migrant_selected"] = np.array([float(fate != "discarded") if fate else math.nan for fate in fates])
+    return columns

@@ -1,0 +1,98 @@
+"""Several methods on one or more worlds: their scores over frames, and how often their migrants are selected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from merlax.figures import style
+from merlax.figures.labels import Label, number, write_labels
+from merlax.figures.series import Line, Panel, Reference, color
+from merlax.types import UserError
+
+_ROW = 1.75  # inches per panel
+DASHES = (4, 3)  # a published number
+
+
+def compare(panels: Sequence[Panel], out: Path, *, title: str) -> None:
+    """Draw a panel per world, below each other: a line per method in its 95% band, published numbers dashed."""
+    style.check_suffix(out, style.STILLS)
+    _refuse_nothing(panels)
+    fig, axes = style.panels(len(panels), style.COLUMN_WIDTH, 0.65 + _ROW * len(panels))
+    labels = {}
+    for ax, panel in zip(axes, panels, strict=True):
+        labels[ax] = [draw_line(ax, line) for line in panel.lines] + draw_references(ax, panel.references)
+        style.title(ax, panel.title)
+        ax.set_ylabel("team score", fontsize=style.TEXT, color=style.INK)
+        unit_scale(ax, [line.mean for line in panel.lines])
+    frames_axis(axes[-1], max(line.frames[-1] for panel in panels for line in panel.lines))
+    style.headline(fig, title)
+    write_labels(fig, labels)
+    style.save(fig, out)
+
+
+def selection_rate(lines: Sequence[Line], out: Path, *, title: str, expected: float) -> None:
+    """Draw the share of migrants that survive selection, a line per world, over the share of training done."""
+    style.check_suffix(out, style.STILLS)
+    _refuse_nothing([Panel("", tuple(lines))])
+    fig, ax = style.figure(height=2.5)
+    labels = [draw_line(ax, _in_percent(line)) for line in lines]
+    ax.axhline(expected, color=style.INK, linewidth=0.9, dashes=DASHES)
+    labels.append(Label(expected, f"by chance {number(expected)}", style.INK))
+    ax.set(xlim=(0, 100), ylim=(-0.02, 1.02))
+    ax.set_xlabel("training done (%)", fontsize=style.TEXT, color=style.INK)
+    ax.set_ylabel("migrants selected", fontsize=style.TEXT, color=style.INK)
+    style.headline(fig, title)
+    write_labels(fig, {ax: labels})
+    style.save(fig, out)
+
+
+def draw_line(ax: Axes, line: Line) -> Label:
+    """Draw one method, and return the name for the end of its line."""
+    hue, merl = color(line.label), line.label == "MERL"
+    ax.fill_between(line.frames, line.low, line.high, color=hue, alpha=0.18, linewidth=0)
+    dashes = (0, (2, 1.2)) if line.label.endswith("-global") else "-"
+    width, order = (1.7, 3) if merl else (1.2, 2)
+    ax.plot(line.frames, line.mean, color=hue, linestyle=dashes, linewidth=width, zorder=order)
+    ax.plot(line.frames[-1], line.mean[-1], "o", color=hue, markersize=3.5 if merl else 2.8, clip_on=False, zorder=4)
+    return Label(float(line.mean[-1]), f"{line.label} {number(line.mean[-1])}", hue, merl)
+
+
+def draw_references(ax: Axes, references: Sequence[Reference]) -> list[Label]:
+    """Draw published numbers as dashed lines, and return their names; equal ones share a line."""
+    labels = []
+    for value, same in groupby(sorted(references, key=lambda r: r.value), key=lambda r: r.value):
+        ax.axhline(value, color=style.INK, linewidth=0.9, dashes=DASHES, zorder=1)
+        names = ", ".join(reference.label for reference in same)
+        labels.append(Label(value, f"paper: {names} {number(value)}", style.INK))
+    return labels
+
+
+def frames_axis(ax: Axes, frames: float) -> None:
+    """Frames in millions, or in thousands if there are few."""
+    unit, name = (1e6, "million") if frames >= 1e5 else (1e3, "thousand")
+    ax.set_xlim(0, max(frames, 1.0))
+    ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / unit:g}"))
+    ax.set_xlabel(f"{name} frames", fontsize=style.TEXT, color=style.INK)
+
+
+def unit_scale(ax: Axes, values: Sequence[np.ndarray]) -> None:
+    """The whole scale for scores that are shares; others keep what they need."""
+    flat = np.concatenate([np.atleast_1d(v) for v in values])
+    if flat.min() >= 0.0 and flat.max() <= 1.0:
+        ax.set_ylim(-0.02, 1.02)
+
+
+def _in_percent(line: Line) -> Line:
+    return Line(line.label, 100.0 * line.frames / line.frames[-1], line.mean, line.low, line.high)
+
+
+def _refuse_nothing(panels: Sequence[Panel]) -> None:
+    if not panels or not all(panel.lines for panel in panels):
+        raise UserError("There is nothing to draw yet; let a run finish first.")

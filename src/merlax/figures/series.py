@@ -1,0 +1,92 @@
+"""What the figures of an experiment draw: numbers only, measured elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from jaxtyping import Float
+
+from merlax.figures import style
+
+
+@dataclass(frozen=True)
+class Line:
+    """The mean of one method's runs over frames, with its 95% interval; NaN where one run alone gives none."""
+
+    label: str
+    frames: Float[np.ndarray, " time"]
+    mean: Float[np.ndarray, " time"]
+    low: Float[np.ndarray, " time"]
+    high: Float[np.ndarray, " time"]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A published number."""
+
+    label: str
+    value: float
+    at: float | None = None
+    """Its place on the axis of a sweep; none: it holds for all of it."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The lines of one world."""
+
+    title: str
+    lines: tuple[Line, ...]
+    references: tuple[Reference, ...] = ()
+
+
+@dataclass(frozen=True)
+class Point:
+    """The final scores of one setting of a sweep: mean, interval, and each run's."""
+
+    at: float
+    mean: float
+    low: float
+    high: float
+    runs: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A method by one of its settings, beside one that does not have it."""
+
+    title: str
+    parameter: str
+    method: str
+    points: tuple[Point, ...]
+    beside: Point | None = None
+    """MERL's scores; `at` means nothing."""
+    references: tuple[Reference, ...] = field(default=())
+
+
+# Methods and worlds keep their colour in every figure; lines of the `global` reward are dashed, too.
+COLORS = {
+    "MERL": style.BLUE,
+    "EA": style.GREEN,
+    "ES": style.SKY,
+    "TD3-mixed": style.VERMILLION,
+    "TD3-global": style.ORANGE,
+    "MATD3": style.VERMILLION,
+    "MATD3-mixed": style.VERMILLION,
+    "MATD3-global": style.ORANGE,
+    "MADDPG": style.PURPLE,
+    "MADDPG-mixed": style.PURPLE,
+    "MADDPG-global": style.BROWN,
+    "rover-1": style.SKY,
+    "rover-3": style.BLUE,
+    "rover-7": style.BLACK,
+    "predator-prey": style.VERMILLION,
+    "predator-prey-hard": style.ORANGE,
+    "physical-deception": style.GREEN,
+    "keep-away": style.PURPLE,
+}
+
+
+def color(label: str) -> str:
+    """The colour of a method or world; what follows a comma or a bracket in its label does not change it."""
+    return COLORS.get(label.split(",")[0].split(" (")[0], style.GREY)

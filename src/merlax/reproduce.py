@@ -1,0 +1,122 @@
+"""The paper's figures, each in one command: run what is missing, collect it, measure it, draw it, say what came out."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from merlax import drawing
+from merlax.experiments import board, presets, report, results, runner
+from merlax.experiments.experiment import Experiment
+from merlax.experiments.report import Summary
+from merlax.experiments.results import Results
+from merlax.experiments.runner import Outcome
+from merlax.types import UserError
+
+RESULTS, RUNS = "results.csv", "runs"
+INTERRUPTED = 130  # the shell's code for Ctrl-C
+_WIDE = 140  # columns of a table that goes to a file
+
+
+def choose(
+    name: str, *, seeds: Sequence[int] = (), frames: int | None = None, speed: str | None = None, quick: bool = False
+) -> tuple[Experiment, Path]:
+    """An experiment with these changes, and the folder where it belongs: other settings, another folder."""
+    if not name:
+        raise UserError(f"Name a figure: {', '.join(presets.experiments())}.")
+    experiment, folder = presets.experiment(name), name
+    if speed is not None:
+        experiment, folder = experiment.at_speed(speed), f"{folder}-{speed}"
+    if quick:
+        experiment, folder = experiment.quickened(), f"{folder}-quick"
+    if frames is not None:
+        if frames < 1:
+            raise UserError(f"frames is {frames}; choose at least 1.")
+        experiment, folder = experiment.with_budget(frames), f"{folder}-{frames}"
+    if seeds:
+        experiment = dataclasses.replace(experiment, seeds=_checked(seeds))
+    return experiment, Path("runs", "reproduce", folder)
+
+
+def run_and_print(experiment: Experiment, out: Path, workers: int | None = None) -> int:
+    """Run an experiment in the folder `out`, print what came out of it, and return the exit code."""
+    print(f"{experiment.title}: {', '.join(world.label for world in experiment.worlds)}", flush=True)
+    outcome = runner.run(list(experiment.jobs()), out.resolve() / RUNS, board.choose(), workers)
+    if outcome.finished:
+        _report(experiment, outcome, out)
+    for failure in outcome.failed:
+        print(f"merlax: failed: {failure.job.name}: {failure.reason}", file=sys.stderr)
+    if outcome.interrupted:
+        total = len(list(experiment.jobs()))
+        print(
+            f"Interrupted; {len(outcome.finished)} of {total} runs are finished. The same command goes on from there."
+        )
+        return INTERRUPTED
+    if outcome.failed:
+        log = out / RUNS / outcome.failed[0].job.folder / "output.log"
+        print(
+            f"merlax: {_count(len(outcome.failed))} failed (see '{log}'); the same command tries again.",
+            file=sys.stderr,
+        )
+        return 2
+    return 0
+
+
+def plot(path: Path, out: Path | None = None) -> Path:
+    """Draw the figure again, from a results.csv or the folder that holds it."""
+    if path.is_dir() and not (path / RESULTS).exists():
+        raise UserError(f"The folder '{path}' holds no {RESULTS}; name one that `merlax reproduce` wrote.")
+    file = path / RESULTS if path.is_dir() else path
+    found = results.read(file)
+    return drawing.draw(found, file.parent / RUNS, out or file.parent / f"{found.experiment}.png")
+
+
+def print_list() -> None:
+    """All figures: what they show and what they take."""
+    table = Table("figure", "runs", "million frames", "what the paper shows", box=None, pad_edge=False)
+    for name, experiment in presets.experiments().items():
+        jobs = list(experiment.jobs())
+        table.add_row(name, str(len(jobs)), f"{sum(job.frames for job in jobs) / 1e6:,.0f}", experiment.shows)
+    _console().print(table)
+
+
+def _report(experiment: Experiment, outcome: Outcome, out: Path) -> None:
+    found: Results = results.collect(experiment, outcome.finished, out / RUNS)
+    results.write(found, out / RESULTS)
+    rows = report.summarise(found, experiment)
+    (out / "table.md").write_text(report.markdown(rows))
+    figure = drawing.draw(found, out / RUNS, out / f"{experiment.name}.png")
+    _print_table(rows)
+    print("\nfinal scores over 200 fresh episodes per run; IQM and P with bootstrap intervals over seeds")
+    for file in (out / RESULTS, out / "table.md", figure):
+        print(f"  {file}")
+
+
+def _print_table(rows: Sequence[Summary]) -> None:
+    table = Table(*report.HEADER, box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*row.cells())
+    print()
+    _console().print(table, markup=False)
+
+
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else _WIDE)
+
+
+def _count(failed: int) -> str:
+    return "1 run" if failed == 1 else f"{failed} runs"
+
+
+def _checked(seeds: Sequence[int]) -> tuple[int, ...]:
+    for seed in seeds:
+        if not 0 <= seed < 2**32:
+            raise UserError(f"seed is {seed}; choose a whole number from 0 to {2**32 - 1}.")
+    if len(set(seeds)) < len(seeds):
+        raise UserError(f"The seeds {', '.join(map(str, seeds))} hold one twice; give each of them once.")
+    return tuple(seeds)
