@@ -9,10 +9,13 @@ from typing import Any
 
 import jax
 
-from merlax import algorithms, config, devices, display, envs, figures, presets, rollout, runs, training
+from merlax import adversary, devices, display, figures, rollout, runs, setups, training
+from merlax.adversary import Learnt, Scripted
 from merlax.envs.base import Env
 from merlax.published import published
+from merlax.rollout import Opponent
 from merlax.runs import Run, RunFolder
+from merlax.setups import Setup
 from merlax.training import Score
 from merlax.types import Key, UserError
 
@@ -29,6 +32,7 @@ def train(
     seed: int = 2019,
     preset: str = "fast",
     config: Any = None,
+    opponent: str | Path | None = None,
     out: str | Path | None = None,
     force: bool = False,
     quiet: bool = False,
@@ -36,50 +40,47 @@ def train(
     """Train a team and return its run folder, opened.
 
     `env` is a world or the name of one; `config` is a dict of changes to the preset, such as
-    `{"td3": {"discount": 0.9}}`, or a whole configuration. Ctrl-C ends the run early, with all its files.
+    `{"td3": {"discount": 0.9}}`, or a whole configuration. In a world with an opponent, `opponent` is "ddpg" (it
+    learns, the default), "scripted", or a run folder whose opponent is to be met, frozen. Ctrl-C ends the run early,
+    with all its files.
     """
-    run, _ = train_until(env, algorithm, frames, seed, preset, config, out, force, display.choose(quiet))
+    setup = setups.plan(
+        env, algorithm, frames=frames, seed=seed, preset=preset, changes=config, opponent=opponent
+    )  # fmt: skip
+    run, _ = train_until(setup, out, force, display.choose(quiet))
     return run
 
 
-def train_until(
-    env: str | Env, algorithm: str, frames: int, seed: int, preset: str, changes: Any,
-    out: str | Path | None, force: bool, show: display.Display, world: str | None = None,
-) -> tuple[Run, bool]:  # fmt: skip
+def train_until(setup: Setup, out: str | Path | None, force: bool, show: display.Display) -> tuple[Run, bool]:
     """`train`, which also tells whether the run reached its last frame."""
-    algorithms.check(algorithm)
-    if world is None or isinstance(env, str):
-        world, env = _resolve(env)
-    settings = presets.preset(preset, world, algorithm)
-    if isinstance(changes, dict):
-        settings = config.merge(settings, changes)
-    elif changes is not None:
-        settings = changes
-    learner = algorithms.make(algorithm, env, settings)
-    training.check_budget(learner, frames)
-    _check_seed(seed)
+    match = setup.match()
+    training.check_budget(match.algorithm, setup.frames)
+    _check_seed(setup.seed)
     devices.use_compilation_cache()
-    name = f"{world or type(env).__name__.lower()}-{algorithm}-seed{seed}"
+    name = f"{setup.name.lower()}-{setup.algorithm}-seed{setup.seed}"
     path = Path(out) if out is not None else runs.free_path(Path("runs"), name)
-    fields = {"world": world, "env": dataclasses.asdict(env), "algorithm": algorithm, "preset": preset}  # type: ignore[arg-type]
-    record = fields | {"frames": frames, "seed": seed, "config": config.to_dict(settings)}
-    folder = RunFolder(path, record, force=force)
-    show.start(f"{algorithm} on {world or type(env).__name__}", frames)
+    folder = RunFolder(path, setup.record(), force=force)
+    show.start(setup.title, setup.frames)
     try:
-        finished = training.run(learner, folder, show, frames=frames, seed=seed)
+        finished = training.run(match, folder, show, frames=setup.frames, seed=setup.seed)
     finally:
         show.stop()
         folder.close()
-    return _finish(folder, env, finished), finished
+    return _finish(folder, setup.env, finished), finished
 
 
-def evaluate(run: Run | str | Path, episodes: int = FINAL_EPISODES, seed: int = 0) -> Score:
-    """Test a run's champion on fresh episodes: its mean score, with a 95% interval."""
+def evaluate(
+    run: Run | str | Path, episodes: int = FINAL_EPISODES, seed: int = 0, against: Run | str | Path | None = None
+) -> Score:
+    """Test a run's champion on fresh episodes: its mean score, with a 95% interval.
+
+    In a contest it meets the newest opponent of its own run, or that of the run `against`, or the "scripted" one.
+    """
     if episodes < 1:
         raise UserError(f"episodes is {episodes}; choose at least 1.")
     _check_seed(seed)
     run = _open(run)
-    return training.evaluate(_evaluation_key(seed), run.env, run.champion, episodes)
+    return training.evaluate(_evaluation_key(seed), run.env, run.champion, episodes, _opponent(run, against))
 
 
 def plot(run: Run | str | Path, out: str | Path) -> Path:
@@ -107,7 +108,7 @@ def trace(run: Run, seed: int = 0) -> rollout.Trace:
     """One episode of a run's champion; with the same seed, every team meets the same instance of a world."""
     _check_seed(seed)
     key = jax.random.split(_evaluation_key(seed), 1)[0]
-    return jax.jit(rollout.trace, static_argnums=1)(key, run.env, run.champion)
+    return jax.jit(rollout.trace, static_argnums=1)(key, run.env, run.champion, run.opponent)
 
 
 def _finish(folder: RunFolder, env: Env, finished: bool) -> Run:
@@ -124,17 +125,20 @@ def _finish(folder: RunFolder, env: Env, finished: bool) -> Run:
     return run
 
 
-def _resolve(env: str | Env) -> tuple[str | None, Env]:
-    """A world and its name: of the named worlds of its type, the one with the fewest different fields."""
-    if isinstance(env, str):
-        return env, envs.make(env)
-    named = {name: envs.make(name) for name in envs.ids()}
-    alike = [name for name, other in named.items() if type(other) is type(env)]
-    differences = lambda name: sum(  # noqa: E731
-        getattr(named[name], field.name) != getattr(env, field.name)
-        for field in dataclasses.fields(env)  # type: ignore[arg-type]
-    )
-    return min(alike, key=differences, default=None), env
+def _opponent(run: Run, against: Run | str | Path | None) -> Opponent | None:
+    """Whom a run's champion is to meet."""
+    if against is None:
+        return run.opponent
+    if run.opponent is None:
+        raise UserError(f"{run.world} has no opponent; leave --against out.")
+    if against == "scripted":
+        return Scripted()
+    other = _open(against)
+    if type(other.env) is not type(run.env) or other.opponent is None:
+        raise UserError(f"The opponent in '{other.path}' was made for {other.world}, not for {run.world}.")
+    if isinstance(other.opponent, Learnt):
+        adversary.check_fits(other.opponent.policy, run.env, str(other.path))
+    return other.opponent
 
 
 def _open(run: Run | str | Path) -> Run:

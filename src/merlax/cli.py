@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.table import Table
 from tyro.conf import Positional, arg
 
-from merlax import api, bench, config, devices, display, envs, evolution, presets, reproduce
-from merlax.envs.base import suggest
+from merlax import api, bench, config, devices, display, envs, evolution, presets, reproduce, setups
+from merlax.envs.base import Contest, suggest
 from merlax.published import published
 from merlax.runs import Run
 from merlax.types import UserError
@@ -42,6 +42,8 @@ class TrainOptions:
     """Run folder; by default a new one under runs/."""
     force: bool = False
     """Replace the run that --out holds already."""
+    opponent: str | None = None
+    """In a world with an opponent: ddpg (it learns; the default), scripted, or a run folder whose opponent to meet."""
     config: Path | None = None
     """JSON file with changes to the preset, such as {"td3": {"discount": 0.9}}."""
     quiet: bool = False
@@ -51,19 +53,26 @@ class TrainOptions:
 def train(args: Sequence[str]) -> int:
     """Train a team on a world and leave everything in a run folder."""
     world = _world_in(args)
-    settings = presets.preset(_peek(args, "--preset") or "fast", world, _peek(args, "--algorithm") or "merl")
+    preset, algorithm = _peek(args, "--preset") or "fast", _peek(args, "--algorithm") or "merl"
+    settings, rival = presets.preset(preset, world, algorithm), presets.adversary(preset, world)
     file = _peek(args, "--config")
     if file is not None:
-        settings = config.merge(settings, _read_json(Path(file)))
-    env = envs.make(world)
+        changes = _read_json(Path(file))
+        if isinstance(changes, dict) and "adversary" in changes:
+            rival = config.merge(rival, changes.pop("adversary"), "adversary")
+        settings = config.merge(settings, changes)
+    env: Any = envs.make(world)
     fields = [("env", type(env), env), ("settings", Annotated[type(settings), arg(name="")], settings)]
+    if isinstance(env, Contest):
+        fields.append(("adversary", type(rival), rival))
     options_type = dataclasses.make_dataclass("Options", fields, bases=(TrainOptions,), frozen=True)
     options = _parse(options_type, "train", args)
-    show = display.choose(options.quiet)
-    run, finished = api.train_until(
-        options.env, options.algorithm, options.frames, options.seed, options.preset, options.settings,
-        options.out, options.force, show, world=world,
+    setup = setups.plan(
+        options.env, options.algorithm, frames=options.frames, seed=options.seed, preset=options.preset,
+        changes=options.settings, opponent=options.opponent, adversary_changes=getattr(options, "adversary", None),
+        world=world,
     )  # fmt: skip
+    run, finished = api.train_until(setup, options.out, options.force, display.choose(options.quiet))
     if not options.quiet:
         _summary(run, finished)
     return 0 if finished else INTERRUPTED
@@ -80,11 +89,13 @@ def evaluate(args: Sequence[str]) -> int:
         """Fresh instances of the world to play."""
         seed: int = 0
         """Seed of the instances."""
+        against: str | None = None
+        """In a world with an opponent: "scripted", or a run folder whose opponent to meet instead of the run's own."""
         json: bool = False
         """Print JSON instead of a sentence."""
 
     options = _parse(Options, "evaluate", args)
-    result = api.evaluate(options.run, options.episodes, options.seed)
+    result = api.evaluate(options.run, options.episodes, options.seed, options.against)
     if options.json:
         print(json.dumps(dataclasses.asdict(result)))
     else:

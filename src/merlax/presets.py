@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 from merlax import algorithms
+from merlax.adversary import DDPG, AdversaryConfig
 from merlax.algorithms.ea import EaConfig
 from merlax.algorithms.es import EsConfig
 from merlax.algorithms.gradient import GradientConfig
@@ -51,7 +52,39 @@ FAST_ROVER = dataclasses.replace(
     ),
 )
 
+# Table 1 of the paper; where it is silent, FACTS §4.
+PAPER_PARTICLES = dataclasses.replace(
+    PAPER_ROVER,
+    td3=dataclasses.replace(
+        PAPER_ROVER.td3,
+        actor_rate=0.01,
+        critic_rate=0.01,
+        target_weight=0.01,
+        discount=0.95,
+        batch=1024,
+        buffer=1_000_000,
+        reward_scale=1.0,
+    ),
+    explore_episodes=10,
+)
+
+FAST_PARTICLES = dataclasses.replace(
+    PAPER_PARTICLES,
+    evolution=FAST_ROVER.evolution,
+    td3=dataclasses.replace(
+        PAPER_PARTICLES.td3,
+        actor_rate=1e-3,
+        critic_rate=2e-3,
+        batch=512,
+        buffer=200_000,
+        order="joint",
+        updates_per_frame=0.02,
+        action_penalty=0.002,
+    ),
+)
+
 _MERL: dict[str, dict[str, MerlConfig]] = {
+    "particles": {"paper": PAPER_PARTICLES, "fast": FAST_PARTICLES},
     "rover": {"paper": PAPER_ROVER, "fast": FAST_ROVER},
     # Nothing is random in this world, so one episode tells a team's fitness (FACTS §2), and what is hard in it is
     # left to evolution: `fast` spends its frames on a larger population instead of 50 noisy episodes of the learner.
@@ -67,10 +100,10 @@ _MERL: dict[str, dict[str, MerlConfig]] = {
     },
 }
 
-_BASELINE_DISCOUNT = 0.97  # Table 2: MERL's learner sees 0.5, MATD3 and MADDPG 0.97
+_PARTICLES = ("predator-prey", "predator-prey-hard", "physical-deception", "keep-away")
+_BASELINE_DISCOUNT = 0.97  # Table 2: MERL's learner sees 0.5, MATD3 and MADDPG 0.97; in Table 1 all see 0.95
 # Joint critics cost a dozen times MERL's: 8 rounds per 2,500 frames end a run of rover-3 within 12 minutes.
 _JOINT_UPDATES = 0.0032
-_DDPG = {"critics": 1, "delay": 1, "smoothing": 0.0}
 
 
 def preset(name: str, world: str | None, algorithm: str = "merl") -> Any:
@@ -81,7 +114,8 @@ def preset(name: str, world: str | None, algorithm: str = "merl") -> Any:
     if name not in PRESETS:
         raise UserError(f"There is no preset '{name}'; choose from {', '.join(PRESETS)}.")
     algorithms.check(algorithm)
-    merl = _MERL["two-rovers" if world == "two-rovers" else "rover"][name]
+    family = _family(world)
+    merl = _MERL[family][name]
     if algorithm == "merl":
         return merl
     if algorithm == "ea":
@@ -89,21 +123,35 @@ def preset(name: str, world: str | None, algorithm: str = "merl") -> Any:
     if algorithm == "es":
         judging = merl.evolution
         return EsConfig(fitness_episodes=judging.fitness_episodes, same_instances=judging.same_instances)
-    return _gradient(merl, algorithm)
+    return _gradient(merl, algorithm, family)
 
 
-def _gradient(merl: MerlConfig, algorithm: str) -> GradientConfig:
+def adversary(name: str, world: str | None) -> AdversaryConfig:
+    """How a world's opponent learns: sizes, rates, batch and buffer as the team's learner (FACTS §4)."""
+    merl = preset(name, world)
+    learner = dataclasses.replace(merl.td3, order="joint", **DDPG)
+    return AdversaryConfig(learner, merl.actor_hidden, merl.critic_hidden)
+
+
+def _family(world: str | None) -> str:
+    if world in _PARTICLES:
+        return "particles"
+    return "two-rovers" if world == "two-rovers" else "rover"
+
+
+def _gradient(merl: MerlConfig, algorithm: str, family: str) -> GradientConfig:
     """MERL's learner alone, with what the method's name says."""
     updates = merl.td3.updates_per_frame
-    changes: dict[str, Any] = {"discount": _BASELINE_DISCOUNT}
+    changes: dict[str, Any] = {} if family == "particles" else {"discount": _BASELINE_DISCOUNT}
     if algorithm in ("ddpg", "maddpg"):
-        changes |= _DDPG
+        changes |= DDPG
     if algorithm in ("matd3", "maddpg"):
         changes |= {"critic": "joint", "order": "joint"}
         changes |= {"updates_per_frame": updates if merl.td3.order == "sequential" else _JOINT_UPDATES}
     return GradientConfig(
         td3=dataclasses.replace(merl.td3, **changes),
-        explore_episodes=50,
+        reward="agent" if family == "particles" else "mixed",  # as in the paper (FACTS §4)
+        explore_episodes=10 if family == "particles" else 50,  # Tables 1 and 2
         noise=merl.noise,
         actor_hidden=merl.actor_hidden,
         critic_hidden=(300, 300) if algorithm in ("matd3", "maddpg") else merl.critic_hidden,

@@ -8,14 +8,18 @@ Where several devices share the gradient steps, each keeps a part of the buffers
 from __future__ import annotations
 
 from itertools import accumulate
+from typing import TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Bool, Float, Int
 
 from merlax import devices
 from merlax.types import Key, Transition
+
+T = TypeVar("T")
 
 LINE = 16  # numbers in a cache line: rows of whole lines are gathered a tenth faster
 
@@ -50,6 +54,14 @@ def remember(buffers: Buffer, transitions: Transition, valid: Bool[Array, "*batc
     parts = jax.tree.map(deal, (transitions, valid))
     add_each = devices.shard_over(devices.mesh(shards), jax.vmap(lambda part: add(part[0], *part[1])))
     return add_each((buffers, parts))
+
+
+def pinned(mesh: Mesh, state: T) -> T:
+    """Within a program: every leaf where it belongs, buffers split over the devices, the rest on each."""
+    split, whole = (NamedSharding(mesh, spec) for spec in (PartitionSpec(devices.AXIS), PartitionSpec()))
+    is_buffer = lambda node: isinstance(node, Buffer)  # noqa: E731
+    place = lambda node: jax.lax.with_sharding_constraint(node, split if is_buffer(node) else whole)  # noqa: E731
+    return jax.tree.map(place, state, is_leaf=is_buffer)
 
 
 def add(buffer: Buffer, transitions: Transition, valid: Bool[Array, " step"]) -> Buffer:

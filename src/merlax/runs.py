@@ -15,14 +15,16 @@ from typing import Any, cast
 import jax
 import numpy as np
 
-from merlax import champions, config, envs
-from merlax.envs.base import Env
+from merlax import adversary, champions, config, envs
+from merlax.adversary import Learnt, Scripted
+from merlax.envs.base import Contest, Env
 from merlax.networks import TeamPolicy
 from merlax.types import UserError
 
 COLUMNS: tuple[str, ...] = (
     "generation", "frames", "seconds", "champion_score", "best_fitness", "mean_fitness", "learner_score",
-    "migrant_fate", "explore_score", "agent_reward", "critic_loss", "actor_loss", "updates", "fitness",
+    "migrant_fate", "explore_score", "agent_reward", "critic_loss", "actor_loss", "updates", "opponent_score",
+    "opponent_critic_loss", "fitness",
 )  # fmt: skip
 
 
@@ -34,6 +36,7 @@ class Run:
     config: dict[str, Any]
     env: Env
     champion: TeamPolicy
+    opponent: Learnt | Scripted | None = None  # the newest one that the team met, in a contest
 
     @property
     def world(self) -> str:
@@ -53,18 +56,47 @@ class Run:
 def load(path: str | Path, env: Env | None = None) -> Run:
     """Open a run folder. A run on a world of your own needs that world again, as `env`."""
     path = Path(path)
-    try:
-        data = json.loads((path / "config.json").read_text())
-        world, fields = data["world"], data["env"]
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        raise UserError(f"'{path}' is not a run folder of merlax: its config.json cannot be read ({error}).") from error
-    if env is None:
-        if world is None:
-            raise UserError(f"The run in '{path}' was made on a world of its own; pass that world as `env`.")
-        env = cast(Env, config.merge(envs.make(world), fields, "env"))
+    data = read_config(path)
+    _, env = world_of(data, path, env)
     policy = champions.load(path / "champion")
     champions.check_fits(policy, env, path / "champion")
-    return Run(path, data, env, policy)
+    opponent = None
+    if isinstance(env, Contest):
+        learnt = load_opponent(path, env)
+        opponent = Scripted() if learnt is None else Learnt(learnt)
+    return Run(path, data, env, policy, opponent)
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """What a run folder says of its run."""
+    try:
+        data = json.loads((path / "config.json").read_text())
+        if not isinstance(data, dict) or not {"world", "env", "algorithm"} <= data.keys():
+            raise ValueError("it does not describe a run")
+        return data
+    except (OSError, ValueError) as error:
+        raise UserError(f"'{path}' is not a run folder of merlax: its config.json cannot be read ({error}).") from error
+
+
+def world_of(data: dict[str, Any], path: Path, env: Env | None) -> tuple[str | None, Env]:
+    """The world of a run: the given one, or the named one with its parameters."""
+    if env is not None:
+        return data["world"], env
+    if data["world"] is None:
+        raise UserError(f"The run in '{path}' was made on a world of its own; pass that world as `env`.")
+    return data["world"], cast(Env, config.merge(envs.make(data["world"]), data["env"], "env"))
+
+
+def load_opponent(path: Path, env: Env) -> TeamPolicy | None:
+    """The opponent that a run folder holds; nothing if it was scripted."""
+    if not isinstance(env, Contest):
+        return None
+    against = read_config(path).get("opponent") or {}
+    if against.get("kind") == "scripted" or not against:
+        return None
+    policy = champions.load(path / "opponent")
+    adversary.check_fits(policy, env, str(path))
+    return policy
 
 
 class RunFolder:
@@ -91,6 +123,10 @@ class RunFolder:
     def save_champion(self, policy: TeamPolicy) -> None:
         """Replace the champion; a reader sees the old one or the new one, never half of one."""
         champions.save(self.path / "champion", policy)
+
+    def save_opponent(self, policy: TeamPolicy) -> None:
+        """Replace the opponent, likewise."""
+        champions.save(self.path / "opponent", policy)
 
     def write_json(self, name: str, data: dict[str, Any]) -> None:
         """Add a small file of results."""
@@ -124,7 +160,7 @@ def _claim(path: Path, force: bool) -> None:
             raise UserError(f"'{path}' holds a run already; choose another --out, or replace it with --force.")
         for old in ("config.json", "progress.csv", "final.json", "learning_curve.png", "champion.gif"):
             (path / old).unlink(missing_ok=True)
-        for old in ("champion", "events", "checkpoints"):
+        for old in ("champion", "opponent", "events", "checkpoints"):
             shutil.rmtree(path / old, ignore_errors=True)
     try:
         path.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import jax
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh
 
 from merlax import devices, replay
 from merlax.envs.base import Env
@@ -86,7 +86,7 @@ class Algorithm(abc.ABC):
 
     @partial(jax.jit, static_argnums=0, compiler_options=devices.QUICK_COMPILE)
     def _start(self, key: Key) -> Any:
-        return self._pinned(self.start(key))
+        return replay.pinned(self.mesh, self.start(key))
 
     @partial(jax.jit, static_argnums=0, compiler_options=devices.QUICK_COMPILE)
     def _rollouts(self, key: Key, players: Any, opponent: Opponent | None) -> Experience:
@@ -95,11 +95,4 @@ class Algorithm(abc.ABC):
     @partial(jax.jit, static_argnums=0, donate_argnums=2)
     def _learn(self, key: Key, state: Any, experience: Experience) -> tuple[Any, Metrics]:
         state, metrics = self.learn(key, state, experience)
-        return self._pinned(state), metrics
-
-    def _pinned(self, state: Any) -> Any:
-        """The state with every leaf where it belongs: buffers split over the devices, the rest on each."""
-        split, whole = (NamedSharding(self.mesh, spec) for spec in (PartitionSpec(devices.AXIS), PartitionSpec()))
-        is_buffer = lambda node: isinstance(node, replay.Buffer)  # noqa: E731
-        place = lambda node: jax.lax.with_sharding_constraint(node, split if is_buffer(node) else whole)  # noqa: E731
-        return jax.tree.map(place, state, is_leaf=is_buffer)
+        return replay.pinned(self.mesh, state), metrics
