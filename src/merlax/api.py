@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import resource
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import jax
+import numpy as np
 
-from merlax import adversary, devices, display, figures, rollout, runs, setups, training
+from merlax import adversary, crossplay, devices, display, figures, rollout, runs, setups, training
 from merlax.adversary import Learnt, Scripted
 from merlax.envs.base import Env
 from merlax.published import published
@@ -81,6 +83,26 @@ def evaluate(
     _check_seed(seed)
     run = _open(run)
     return training.evaluate(_evaluation_key(seed), run.env, run.champion, episodes, _opponent(run, against))
+
+
+def play_each_other(
+    folders: Sequence[Run | str | Path], episodes: int = FINAL_EPISODES, seed: int = 0
+) -> crossplay.Matrix:
+    """Every run's champion against every run's opponent and the scripted one, on the same instances."""
+    if episodes < 1:
+        raise UserError(f"episodes is {episodes}; choose at least 1.")
+    _check_seed(seed)
+    return crossplay.play(_evaluation_key(seed), [_open(run) for run in folders], episodes)
+
+
+def plot_matrix(matrix: crossplay.Matrix, out: str | Path) -> Path:
+    """Draw the scores of all teams against all opponents as a heat map."""
+    scores = np.array([[score.mean for score in line] for line in matrix.scores])
+    figures.heat_map(
+        scores, matrix.teams, matrix.opponents, Path(out),
+        title=f"Mean team score on {matrix.world}", row_name="team of", column_name="opponent of",
+    )  # fmt: skip
+    return Path(out)
 
 
 def plot(run: Run | str | Path, out: str | Path) -> Path:

@@ -103,6 +103,37 @@ def evaluate(args: Sequence[str]) -> int:
     return 0
 
 
+def run_crossplay(args: Sequence[str]) -> int:
+    """Play every run's team against every run's opponent and the scripted one: a table and a heat map."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        runs: Annotated[Positional[tuple[Path, ...]], arg(metavar="RUN")]
+        """Run folders on one world with an opponent."""
+        episodes: int = api.FINAL_EPISODES
+        """Fresh instances of the world to play, the same for every pair."""
+        seed: int = 0
+        """Seed of the instances."""
+        out: Path | None = None
+        """Heat map to write (.png, .pdf or .svg), with the scores beside it as .csv."""
+        json: bool = False
+        """Print JSON instead of a table."""
+
+    options = _parse(Options, "crossplay", args)
+    matrix = api.play_each_other(options.runs, options.episodes, options.seed)
+    if options.json:
+        print(json.dumps(dataclasses.asdict(matrix)))
+    else:
+        table = Table("team \\ opponent", *matrix.opponents, box=None, pad_edge=False)
+        for team, line in zip(matrix.teams, matrix.scores, strict=True):
+            table.add_row(team, *map(str, line))
+        Console(width=None if sys.stdout.isatty() else 160).print(table)
+    if options.out is not None:
+        print(api.plot_matrix(matrix, options.out))
+        options.out.with_suffix(".csv").write_text(matrix.csv())
+    return 0
+
+
 def render(args: Sequence[str]) -> int:
     """Draw one episode of a run's champion."""
 
@@ -247,6 +278,7 @@ def plot(args: Sequence[str]) -> int:
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "train": train,
     "evaluate": evaluate,
+    "crossplay": run_crossplay,
     "render": render,
     "envs": list_envs,
     "reproduce": run_reproduce,

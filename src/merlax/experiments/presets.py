@@ -66,6 +66,21 @@ def _weight(weight: float) -> Method:
     return Method(f"MATD3-mixed, weight {weight:g}", "matd3", changes, value=weight)
 
 
+def _contest(name: str, title: str, shows: str, *worlds: str) -> Experiment:
+    """All methods against opponents that learn, each method's its own."""
+    return Experiment(
+        name=name,
+        title=title,
+        shows=shows,
+        figure="curves",
+        worlds=tuple(map(World, worlds)),
+        methods=(MERL, EA, Method("MATD3", "matd3"), Method("MADDPG", "maddpg")),
+        frames=10_000_000,
+        quick=Quick(3_000, SMALL),
+        seeds=(2018, 2019, 2020, 2021, 2022),
+    )
+
+
 def _ea(population: int) -> Method:
     changes = {"evolution": {"population": population}}
     return Method(f"EA, population {population}", "ea", changes, frames=LONG, value=float(population))
@@ -124,12 +139,27 @@ _ALL = (
     Experiment(
         name="selection-rate",
         title="Selection rate of migrants",
-        shows="In the rover domain migrants are selected often at first, then less; chance alone gives 0.47.",
+        shows="Keep-away far below 0.47, which is chance; predator-prey above throughout; rover and deception high, "
+        "then waning.",
         figure="selection",
-        worlds=_rover(1, 3, 7),
+        worlds=(*_rover(1, 3, 7), *map(World, ("predator-prey", "physical-deception", "keep-away"))),
         methods=(MERL,),
         frames=2_000_000,
         quick=Quick(10_000, SMALL),
+    ),
+    _contest(
+        "predator-prey",
+        "Predator-prey, simple and hard",
+        "MERL above MATD3, EA and MADDPG; EA approaches it, more slowly; scores ebb and flow with the prey.",
+        "predator-prey",
+        "predator-prey-hard",
+    ),
+    _contest(
+        "deception-keepaway",
+        "Physical deception and keep-away",
+        "Deception: MERL and EA hold, EA slower, MATD3 and MADDPG decline. Keep-away: EA slightly above MERL.",
+        "physical-deception",
+        "keep-away",
     ),
     Experiment(
         name="es-population",

@@ -10,12 +10,22 @@ from merlax.figures import particles, rovers, style
 from merlax.figures.arena import Particles
 from merlax.figures.comparison import compare, selection_rate
 from merlax.figures.curves import learning_curve
+from merlax.figures.heatmap import heat_map
 from merlax.figures.sweep import draw_sweep
 from merlax.figures.trajectories import side_by_side
 from merlax.rollout import Trace
 from merlax.types import UserError
 
-__all__ = ["can_draw", "compare", "draw_sweep", "learning_curve", "render", "selection_rate", "side_by_side"]
+__all__ = [
+    "can_draw",
+    "compare",
+    "draw_sweep",
+    "heat_map",
+    "learning_curve",
+    "render",
+    "selection_rate",
+    "side_by_side",
+]
 
 
 def can_draw(env: Any) -> bool:
