@@ -45,6 +45,12 @@ def test_the_interquartile_mean_drops_a_quarter_at_each_end():
     assert statistics.iqm([-50.0, 1.0, 2.0, 3.0, 1000.0]).value == 2.0
 
 
+@pytest.mark.parametrize("number", range(1, 14))
+def test_the_interquartile_mean_is_scipys_trimmed_mean(number):
+    scores = np.random.default_rng(number).normal(size=number)
+    assert statistics.iqm(scores).value == pytest.approx(stats.trim_mean(scores, 0.25))
+
+
 def test_one_odd_seed_moves_the_mean_but_not_the_interquartile_mean():
     calm, odd = [0.5, 0.6, 0.6, 0.7, 0.7], [0.0, 0.6, 0.6, 0.7, 0.7]
     assert statistics.iqm(calm).value == statistics.iqm(odd).value

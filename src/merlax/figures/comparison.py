@@ -57,7 +57,7 @@ def draw_line(ax: Axes, line: Line) -> Label:
     hue, merl = color(line.label), line.label == "MERL"
     ax.fill_between(line.frames, line.low, line.high, color=hue, alpha=0.18, linewidth=0)
     dashes = (0, (2, 1.2)) if line.label.endswith("-global") else "-"
-    width, order = (1.7, 3) if merl else (1.2, 2)
+    width, order = (1.7, 3.0) if merl else (1.2, 2.5 if dashes != "-" else 2.0)  # dashes show what lies below them
     ax.plot(line.frames, line.mean, color=hue, linestyle=dashes, linewidth=width, zorder=order)
     ax.plot(line.frames[-1], line.mean[-1], "o", color=hue, markersize=3.5 if merl else 2.8, clip_on=False, zorder=4)
     return Label(float(line.mean[-1]), f"{line.label} {number(line.mean[-1])}", hue, merl)
