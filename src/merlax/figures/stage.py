@@ -45,9 +45,12 @@ class Scene:
 
 
 class Stage:
-    """An axes that shows the scene. Only what moves is set anew, so that many instants are drawn fast."""
+    """An axes that shows the scene. Only what moves is set anew, so that many instants are drawn fast.
 
-    def __init__(self, ax: Axes, env: Rover, scene: Scene) -> None:
+    `arrow` is the length of a rover from its centre to its tip; by default it follows from what is shown.
+    """
+
+    def __init__(self, ax: Axes, env: Rover, scene: Scene, arrow: float | None = None) -> None:
         self.scene = scene
         self.colors = rover_colors(env.num_agents)
         low, size = view(env, scene)
@@ -61,7 +64,7 @@ class Stage:
         self._rovers = PolyCollection([], facecolors=self.colors, edgecolors="white", linewidths=0.5, zorder=5)
         for collection in (self._reach, self._trails, self._rovers):
             ax.add_collection(collection, autolim=False)
-        self._arrow = 0.026 * size  # from a rover's centre to its tip
+        self._arrow = 0.026 * size if arrow is None else arrow
 
     def show(self, t: int, *, tail: int) -> None:
         """Show instant `t`, with trails that go back over `tail` steps."""

@@ -34,7 +34,7 @@ def side_by_side(env: Rover, teams: Mapping[str, Trace], out: Path, *, title: st
     for i, (label, scene) in enumerate(scenes.items()):
         left, top = i * (_WIDTH + _GAP) / width, 1 - 0.3 / height
         ax = fig.add_axes((left, _BELOW / height, _WIDTH / width, picture / height))
-        _draw(ax, env, scene)
+        _draw(ax, env, scene, arrow=0.026 * float(high[0] - low[0]))
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
         seen = f"{scene.counted[-1].sum()} of {env.num_poi} POIs observed, {int(teams[label].steps)} steps"
         fig.text(left + 0.1 / width, top, label, fontsize=style.TEXT, color=color(label), fontweight="bold", va="top")
@@ -56,8 +56,8 @@ def _bounds(env: Rover, scenes: Collection[Scene]) -> tuple[Float[np.ndarray, " 
     return points.min(axis=0) - margin, points.max(axis=0) + margin
 
 
-def _draw(ax: Axes, env: Rover, scene: Scene) -> None:
-    stage = Stage(ax, env, scene)
+def _draw(ax: Axes, env: Rover, scene: Scene, arrow: float) -> None:
+    stage = Stage(ax, env, scene, arrow)
     steps = len(scene.position) - 1
     stage.show(steps, tail=max(steps, 1))
     ax.scatter(*scene.position[0].T, s=16, c=stage.colors, edgecolors="white", linewidths=0.6, zorder=4)
