@@ -36,6 +36,8 @@ def test_experiments_are_consistent(experiment):
     assert {claim.method for claim in experiment.claims} <= set(labels)
     assert {claim.world for claim in experiment.claims} <= {world.name for world in experiment.worlds}
     assert set(experiment.quick.methods) <= set(labels)
+    assert set(experiment.quick.worlds) <= {world.name for world in experiment.worlds}
+    assert len(list(experiment.quickened().jobs())) <= 8
     assert (experiment.figure == "sweep") == bool(experiment.parameter)
     for method in experiment.methods:
         assert (method.value is not None) == (experiment.figure == "sweep" and method.label != REFERENCE)

@@ -55,6 +55,8 @@ class Quick:
     seeds: tuple[int, ...] = (2019,)
     methods: tuple[str, ...] = ()
     """Labels of the methods to run; none: all."""
+    worlds: tuple[str, ...] = ()
+    """Names of the worlds; none: all."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,7 +121,11 @@ class Experiment:
             for m in self.methods
             if not quick.methods or m.label in quick.methods
         )
-        worlds = tuple(dataclasses.replace(world, frames=None) for world in self.worlds)
+        worlds = tuple(
+            dataclasses.replace(world, frames=None)
+            for world in self.worlds
+            if not quick.worlds or world.name in quick.worlds
+        )
         return dataclasses.replace(self, worlds=worlds, methods=methods, frames=quick.frames, seeds=quick.seeds)
 
     def with_budget(self, frames: int) -> Experiment:

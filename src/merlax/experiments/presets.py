@@ -110,7 +110,9 @@ _ALL = (
         worlds=_rover(1, 3, 7),
         methods=(MERL, EA, *(_gradient(a, r) for a in ("matd3", "maddpg") for r in ("global", "mixed"))),
         frames=2_000_000,
-        quick=Quick(4_000, SMALL),
+        quick=Quick(
+            4_000, SMALL, methods=("MERL", "EA", "MATD3-mixed", "MADDPG-global"), worlds=("rover-3", "rover-7")
+        ),
         claims=_claims("rover-3", MERL="MERL"),
     ),
     Experiment(
@@ -121,7 +123,7 @@ _ALL = (
         worlds=_rover(3),
         methods=(MERL, *map(_weight, WEIGHTS)),
         frames=2_000_000,
-        quick=Quick(4_000, SMALL),
+        quick=Quick(4_000, SMALL, methods=("MERL", *(_weight(weight).label for weight in (0.1, 10.0, 1000.0)))),
         parameter="weight of the team reward",
         claims=_claims("rover-3", MERL="MERL"),
     ),
@@ -181,7 +183,7 @@ _ALL = (
         worlds=_rover(3),
         methods=(MERL, *(_es("sigma", sigma) for sigma in SIGMAS)),
         frames=2_000_000,
-        quick=Quick(12_000, SMALL),
+        quick=Quick(12_000, SMALL, methods=("MERL", *(_es("sigma", sigma).label for sigma in (0.01, 0.1, 1.0)))),
         parameter="σ",
         claims=_claims("rover-3", MERL="MERL", ES="ES, sigma 0.1"),
     ),
