@@ -70,7 +70,8 @@ PAPER_PARTICLES = dataclasses.replace(
 
 FAST_PARTICLES = dataclasses.replace(
     PAPER_PARTICLES,
-    evolution=FAST_ROVER.evolution,
+    # An opponent that learns outdates what is known of a team, so the memory is shorter than the rovers'.
+    evolution=dataclasses.replace(PAPER_PARTICLES.evolution, same_instances=True, fitness_memory=10),
     td3=dataclasses.replace(
         PAPER_PARTICLES.td3,
         actor_rate=1e-3,
