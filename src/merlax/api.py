@@ -114,7 +114,7 @@ def plot(run: Run | str | Path, out: str | Path) -> Path:
         Path(out),
         title=f"{run.world}\n{run.config['algorithm']}, seed {run.config['seed']}",
         published=known.score if known else None,
-        published_label="published" if known else "",
+        published_label="published MERL" if known else "",
     )
     return Path(out)
 

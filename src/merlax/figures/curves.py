@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -22,6 +23,7 @@ _LINES = (
     ("learner_score", "learner", style.VERMILLION, 0.9),
     ("champion_score", "champion", style.BLUE, 1.7),
 )
+_OPPONENT = ("opponent_score", "opponent", style.PURPLE, 1.7)
 
 
 def learning_curve(
@@ -35,47 +37,62 @@ def learning_curve(
     """Draw the champion's score (raw, and its running mean), the learner's and the population's mean fitness.
 
     `progress` holds the columns of `progress.csv`; NaN marks what was not measured. The running means reach back
-    over `WINDOW` measurements, so the value at the end of a line is the mean of the last ones.
+    over `WINDOW` measurements, so the value at the end of a line is the mean of the last ones. An opponent's score, on
+    a scale of its own, has a panel of its own.
     """
     style.check_suffix(out, style.STILLS)
-    fig, ax = style.figure()
+    opponent = len(_measured(progress, "opponent_score")[1]) > 0
+    fig, axes = style.panels(2 if opponent else 1, style.COLUMN_WIDTH, 3.6 if opponent else 2.4)
     labels, drawn = [], []
-    for column, name, color, width in _LINES:
-        x, y = _measured(progress, column)
-        if not len(y):
-            continue
-        champion = column == "champion_score"
-        if champion:
-            ax.plot(x, y, color=color, alpha=0.3, linewidth=0.6, solid_joinstyle="round")
-        mean = running_mean(y, WINDOW)
-        ax.plot(x, mean, color=color, linewidth=width, solid_joinstyle="round")
-        ax.plot(x[-1], mean[-1], "o", color=color, markersize=2.0 + width, clip_on=False)
-        labels.append(Label(mean[-1], f"{name} {number(mean[-1])}", color, champion))
-        drawn += [y] if champion else [mean]
+    for line in _LINES:
+        if len(_measured(progress, line[0])[1]):
+            label, values = _draw(axes[0], progress, *line)
+            labels.append(label)
+            drawn.append(values)
     if not drawn:
         raise UserError("The run has no score to draw yet; let it finish a generation first.")
     if published is not None:
-        ax.axhline(published, color=style.INK, linewidth=0.9, dashes=(4, 3))
+        axes[0].axhline(published, color=style.INK, linewidth=0.9, dashes=(4, 3))
         labels.append(Label(published, f"{published_label} {number(published)}", style.INK))
         drawn.append(np.array([published]))
-    _set_axes(ax, float(np.max(progress["frames"])), np.concatenate(drawn))
-    style.title(ax, title)
-    write_labels(fig, {ax: labels})
+    frames = float(np.max(progress["frames"]))
+    _set_axes(axes[0], frames, np.concatenate(drawn), "team score")
+    style.title(axes[0], title)
+    everything = {axes[0]: labels}
+    if opponent:
+        label, values = _draw(axes[1], progress, *_OPPONENT)
+        _set_axes(axes[1], frames, values, "opponent's score")
+        axes[0].set_xlabel("")
+        everything[axes[1]] = [label]
+    write_labels(fig, everything)
     style.save(fig, out)
 
 
+def _draw(ax: Axes, progress: dict[str, np.ndarray], column: str, name: str, color: str, width: float) -> Any:
+    """Draw a running mean, above the raw values where they are single tests; return its label and what was drawn."""
+    x, y = _measured(progress, column)
+    tested = column in ("champion_score", "opponent_score")
+    if tested:
+        ax.plot(x, y, color=color, alpha=0.3, linewidth=0.6, solid_joinstyle="round")
+    mean = running_mean(y, WINDOW)
+    ax.plot(x, mean, color=color, linewidth=width, solid_joinstyle="round")
+    ax.plot(x[-1], mean[-1], "o", color=color, markersize=2.0 + width, clip_on=False)
+    return Label(mean[-1], f"{name} {number(mean[-1])}", color, tested), y if tested else mean
+
+
 def _measured(progress: dict[str, np.ndarray], column: str) -> tuple[np.ndarray, np.ndarray]:
-    x, y = np.asarray(progress["frames"], float), np.asarray(progress[column], float)
+    x = np.asarray(progress["frames"], float)
+    y = np.asarray(progress.get(column, np.full(x.shape, np.nan)), float)
     known = np.isfinite(y)
     return x[known], y[known]
 
 
-def _set_axes(ax: Axes, frames: float, values: Float[np.ndarray, " n"]) -> None:
+def _set_axes(ax: Axes, frames: float, values: Float[np.ndarray, " n"], name: str) -> None:
     unit, letter = next(((u, c) for u, c in ((1e6, "M"), (1e3, "k")) if frames >= u), (1.0, ""))
     ax.set_xlim(0, max(frames, 1.0))
     ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / unit:g}{letter}" if x else "0"))
     ax.set_xlabel("frames", fontsize=style.TEXT, color=style.INK)
-    ax.set_ylabel("team score", fontsize=style.TEXT, color=style.INK)
+    ax.set_ylabel(name, fontsize=style.TEXT, color=style.INK)
     if values.min() >= 0.0 and values.max() <= 1.0:
         ax.set_ylim(-0.02, 1.02)
