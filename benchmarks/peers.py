@@ -7,7 +7,8 @@
 Peers, each measured if it can be imported: jaxmarl (`MPE_simple_tag_v3`), vmas (`simple_tag`), mpe2 (`simple_tag_v3`).
 Everybody plays whole episodes of 25 steps, resets included, and makes the observations and rewards of all agents in
 every step. JAX programs use one host device per core. All are measured in turns, several times, and the best of each
-counts: what else runs on the machine hits all of them alike.
+counts. The rate per CPU second divides by the time that the process really had on its cores, so that it hardly depends
+on what else runs on the machine.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import jax.numpy as jnp
 from merlax import bench, devices
 
 HORIZON, NUM_AGENTS = 25, 4
+WINDOW = 0.3  # seconds of a measurement, the same for all: short calls would find quiet moments on a busy machine
 Play = Callable[[], int]  # plays some episodes, and says how many joint steps that were
 
 
@@ -98,7 +100,7 @@ def mpe2() -> Play:
 
     env = simple_tag_v3.parallel_env(continuous_actions=True)
 
-    def run(episodes: int = 10) -> int:
+    def run(episodes: int = 2) -> int:
         for _ in range(episodes):
             env.reset()
             while env.agents:
@@ -108,68 +110,92 @@ def mpe2() -> Play:
     return run
 
 
-def contestants(batches: list[int]) -> Iterator[tuple[str, str, int, Play]]:
+def contestants(batches: list[int], peers: list[str]) -> Iterator[tuple[str, str, int, Play]]:
     """Library, what is measured of it, worlds in a batch, and how to play."""
-    installed = {name for name in ("jaxmarl", "vmas", "mpe2") if importlib.util.find_spec(name)}
+    installed = {name for name in peers if importlib.util.find_spec(name)}
     for worlds in batches:
         yield "merlax", "step", worlds, merlax(worlds)
         if "jaxmarl" in installed:
             yield "jaxmarl", "step_env", worlds, jaxmarl(worlds, auto_reset=False)
             yield "jaxmarl", "step", worlds, jaxmarl(worlds, auto_reset=True)
-        if "vmas" in installed:
-            yield "vmas", "step", worlds, vmas(worlds)
+    if "vmas" in installed:
+        yield "vmas", "step", batches[0], vmas(batches[0])
     if "mpe2" in installed:
         yield "mpe2", "step, 1 core", 1, mpe2()
 
 
-def measure(batches: list[int], rounds: int) -> dict[str, Any]:
+def measure(batches: list[int], rounds: int, peers: list[str]) -> dict[str, Any]:
     """Rates of all, and how many times faster merlax is than the best of each peer."""
-    all_of_them = list(contestants(batches))
-    best = [0.0] * len(all_of_them)
-    for number in range(rounds + 1):
-        for index, (*_, play) in enumerate(all_of_them):
-            start = time.perf_counter()
-            steps = play()
-            if number:  # the first round compiles
-                best[index] = max(best[index], steps / (time.perf_counter() - start))
+    all_of_them = list(contestants(batches, peers))
+    rates: list[list[tuple[float, float]]] = [[] for _ in all_of_them]
+    for *_, play in all_of_them:
+        play()  # compiles
+    for _ in range(rounds):
+        for seen, (*_, play) in zip(rates, all_of_them, strict=True):
+            seen.append(measure_once(play))
     rows = [
-        {"library": library, "call": call, "worlds": worlds, "joint_steps_per_s": round(rate)}
-        for (library, call, worlds, _), rate in zip(all_of_them, best, strict=True)
+        {
+            "library": library,
+            "call": call,
+            "worlds": worlds,
+            "joint_steps_per_s": round(max(rate for rate, _ in seen)),
+            "joint_steps_per_cpu_s": round(max(rate for _, rate in seen)),
+        }
+        for (library, call, worlds, _), seen in zip(all_of_them, rates, strict=True)
     ]
-    top = {
-        name: max(r["joint_steps_per_s"] for r in rows if r["library"] == name) for name in {r["library"] for r in rows}
-    }
+    found = sorted({row["library"] for row in rows} - {"merlax"})
     return {
         "rows": rows,
-        "merlax_over": {name: round(top["merlax"] / rate, 2) for name, rate in sorted(top.items()) if name != "merlax"},
+        "merlax_over": {peer: ratios(rows, peer) for peer in found},
         "cores": len(os.sched_getaffinity(0)),
         "devices": jax.device_count(),
         "machine": platform.processor() or platform.machine(),
-        "versions": {name: importlib.metadata.version(name) for name in ("jax", *sorted(set(top) - {"merlax"}))},
+        "versions": {name: importlib.metadata.version(name) for name in ("jax", *found)},
         "rounds": rounds,
+        "load_at_end": [round(load, 1) for load in os.getloadavg()],
     }
+
+
+def measure_once(play: Play) -> tuple[float, float]:
+    """Joint steps per second, and per second of one core that this process really had."""
+    steps, start, used = 0, time.perf_counter(), time.process_time()
+    while time.perf_counter() - start < WINDOW:
+        steps += play()
+    return steps / (time.perf_counter() - start), steps / (time.process_time() - used)
+
+
+def ratios(rows: list[dict[str, Any]], peer: str) -> dict[str, float]:
+    """The best of merlax over the best of this peer, by both measures."""
+
+    def best(library: str, column: str) -> float:
+        return max(row[column] for row in rows if row["library"] == library)
+
+    columns = "joint_steps_per_s", "joint_steps_per_cpu_s"
+    return {column: round(best("merlax", column) / best(peer, column), 2) for column in columns}
 
 
 def table(result: dict[str, Any]) -> str:
     """Plain text; the ratio is merlax's best over this row."""
-    top = max(row["joint_steps_per_s"] for row in result["rows"] if row["library"] == "merlax")
-    lines = [f"{'library':<9} {'call':<13} {'worlds':>7} {'joint steps/s':>14} {'merlax is':>10}"]
-    for row in result["rows"]:
+    rows = result["rows"]
+    top = max(row["joint_steps_per_s"] for row in rows if row["library"] == "merlax")
+    lines = [f"{'library':<9} {'call':<13} {'worlds':>7} {'joint steps/s':>14} {'per CPU s':>12} {'merlax is':>10}"]
+    for row in rows:
         ratio = f"{top / row['joint_steps_per_s']:.1f} ×"
-        name, call, worlds, rate = row["library"], row["call"], row["worlds"], row["joint_steps_per_s"]
-        lines.append(f"{name:<9} {call:<13} {worlds:>7} {rate:>14,} {ratio:>10}")
+        rate, cpu = row["joint_steps_per_s"], row["joint_steps_per_cpu_s"]
+        lines.append(f"{row['library']:<9} {row['call']:<13} {row['worlds']:>7} {rate:>14,} {cpu:>12,} {ratio:>10}")
     return "\n".join(lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--worlds", type=int, nargs="+", default=[4096, 10_000], help="worlds in a batch")
-    parser.add_argument("--rounds", type=int, default=15, help="measurements of each, of which the best counts")
+    parser.add_argument("--peers", nargs="*", default=["jaxmarl", "vmas", "mpe2"], help="whom to measure, if installed")
+    parser.add_argument("--rounds", type=int, default=12, help="measurements of each, of which the best counts")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--out", type=Path, help="write the JSON to this file, too")
     args = parser.parse_args()
     devices.use_all_cores()
-    result = measure(args.worlds, args.rounds)
+    result = measure(args.worlds, args.rounds, args.peers)
     if args.out:
         args.out.parent.mkdir(parents=True, exist_ok=True)
         args.out.write_text(json.dumps(result, indent=2) + "\n")
