@@ -74,6 +74,35 @@ def _rollouts(algorithm: Merl, stored: bool) -> float:
     return int(play(*args)[0].frames.sum()) / _seconds(play, *args)
 
 
+def random_frames_per_s(world: str, worlds: int = 4096) -> float:
+    """Joint steps per second of a world with an opponent, both sides acting at random."""
+    return worlds * envs.make(world).horizon / _seconds(random_episodes(world, worlds))
+
+
+def random_episodes(world: str, worlds: int) -> Callable[[], Any]:
+    """Whole episodes, resets included; the observations and rewards of both sides are made in every step."""
+    env = envs.make(world)
+
+    def episode(key: Any) -> Any:
+        key_reset, key_act, key_step = jax.random.split(key, 3)
+        obs, state = env.reset(key_reset)
+        shape = (env.horizon, env.num_agents + env.opponent.num_agents, env.act_size)
+        actions = jax.random.uniform(key_act, shape, minval=-1.0, maxval=1.0)
+
+        def step(carry: Any, action: Any) -> Any:
+            state, paid, *_ = carry
+            team, opponent = action[: env.num_agents], action[env.num_agents :]
+            obs, state, reward, *_ = env.step(key_step, state, team, opponent)
+            paid += reward.team + reward.agent.sum() + env.opponent_reward(state).sum()
+            return (state, paid, obs, env.opponent_obs(state)), None
+
+        return jax.lax.scan(step, (state, jnp.zeros(()), obs, env.opponent_obs(state)), actions)[0]
+
+    play = jax.jit(devices.shard_over(devices.mesh(), jax.vmap(episode)))
+    keys = devices.spread(devices.mesh(), jax.random.split(jax.random.key(0), worlds))
+    return lambda: play(keys)
+
+
 def _update(algorithm: Merl) -> dict[str, float]:
     """The learner's rates, beside that of one large float32 matmul. The two take turns, so that noise hits both."""
     env, config = algorithm.env, algorithm.config
