@@ -23,8 +23,10 @@ import jax
 import jax.numpy as jnp
 
 from merlax import devices, envs, presets, rollout, td3
+from merlax.adversary import Scripted
+from merlax.algorithms.ea import Ea
 from merlax.algorithms.merl import Merl, MerlConfig
-from merlax.envs.base import Env
+from merlax.envs.base import Contest, Env
 
 REPEATS = 15
 ROUNDS = 40  # updates per measurement
@@ -35,11 +37,13 @@ def measure(world: str, preset: str = "fast") -> dict[str, float]:
     """All measures of one world (DESIGN §4)."""
     algorithm = Merl(envs.make(world), presets.preset(preset, world))
     cold, warm, memory = _first_generation(world, preset)
-    return {
+    contest = {"random_frames_per_s": random_frames_per_s(world)} if isinstance(algorithm.env, Contest) else {}
+    return contest | {
         "rollout_frames_per_s": _rollouts(algorithm, stored=True),
         "rollout_fitness_only_frames_per_s": _rollouts(algorithm, stored=False),
         **_update(algorithm),
         "train_frames_per_s": _training(algorithm),
+        "ea_frames_per_s": _evolution(world),
         "compile_s": cold,
         "compile_warm_s": warm,
         "peak_memory_mb": memory,
@@ -65,10 +69,11 @@ def _rollouts(algorithm: Merl, stored: bool) -> float:
     population = algorithm.init(jax.random.key(0)).population
     episodes = c.evolution.fitness_episodes + c.noisy_episodes
     keys = jax.random.split(jax.random.key(1), (c.evolution.population, episodes))
+    noise = jnp.zeros(episodes) if stored else None
 
     @jax.jit
     def play(keys: Any, population: Any) -> Any:
-        return rollout.play_population(keys, env, population, jnp.zeros(episodes), keep=stored)
+        return rollout.play_population(keys, env, population, noise, _scripted(env), keep=stored)
 
     args = devices.spread(devices.mesh(), (keys, population))
     return int(play(*args)[0].frames.sum()) / _seconds(play, *args)
@@ -137,10 +142,28 @@ def _training(algorithm: Merl) -> float:
     state, times, frames = _filled(algorithm), [], 0
     for generation in range(6):
         start = time.perf_counter()
-        state, metrics = algorithm.step(jax.random.key(generation), state)
+        state, metrics = algorithm.step(jax.random.key(generation), state, _scripted(algorithm.env))
         frames = int(metrics["frames"])
         times.append(time.perf_counter() - start)
     return frames / min(times[1:])
+
+
+def _evolution(world: str) -> float:
+    """Frames per second of EA alone with a population of 100, the champion's test of every generation included."""
+    env, config = envs.make(world), presets.preset("fast", world, "ea")
+    algorithm = Ea(env, dataclasses.replace(config, evolution=dataclasses.replace(config.evolution, population=100)))
+    state, rates, opponent = algorithm.init(jax.random.key(0)), [], _scripted(env)
+    for generation in range(REPEATS):
+        start = time.perf_counter()
+        state, metrics = algorithm.step(jax.random.key(generation), state, opponent)
+        rollout.play_test(jax.random.key(0), env, algorithm.champion(state), 10, opponent).fitness.block_until_ready()
+        rates.append(int(metrics["frames"]) / (time.perf_counter() - start))
+    return max(rates)
+
+
+def _scripted(env: Any) -> Scripted | None:
+    """The opponent to measure with, in a contest."""
+    return Scripted() if isinstance(env, Contest) else None
 
 
 def _training_estimate(algorithm: Merl) -> float:
@@ -197,8 +220,10 @@ def _report_first_generation(world: str, preset: str) -> None:
         start = time.perf_counter()
         if state is None:
             state = algorithm.init(jax.random.key(0))
-        state, _ = algorithm.step(jax.random.key(generation), state)
-        rollout.play_test(jax.random.key(0), algorithm.env, algorithm.champion(state), 10).fitness.block_until_ready()
+        opponent = _scripted(algorithm.env)
+        state, _ = algorithm.step(jax.random.key(generation), state, opponent)
+        tested = rollout.play_test(jax.random.key(0), algorithm.env, algorithm.champion(state), 10, opponent)
+        tested.fitness.block_until_ready()
         times.append(time.perf_counter() - start)
     state = _filled(algorithm)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -19,6 +19,8 @@ from merlax.types import Key, Keys, Reward, Transition
 Opponent: TypeAlias = Callable[[Any, Any], Array]  # (world, state) -> the other side's actions
 Pay: TypeAlias = Callable[[Reward], Float[Array, " agent"]]  # what each agent is to learn from
 
+EPISODES_AT_ONCE = 55  # on one device: a large population is played part by part, since what fits a cache is faster
+
 
 class Episode(eqx.Module):
     """What one episode paid; what happened after its end does not count."""
@@ -46,25 +48,23 @@ def play(
     key: Key,
     env: Env,
     policy: TeamPolicy,
-    noise: Float[Array, ""] | float = 0.0,
+    noise: Float[Array, ""] | float | None = None,
     opponent: Opponent | None = None,
-    opponent_noise: float = 0.0,
+    opponent_noise: float | None = None,
     *,
     pay: Pay = agent_reward,
     keep: bool = True,
 ) -> tuple[Episode, Memory]:
-    """Play one episode with Gaussian noise on the actions, and remember every step.
-
-    The noise is drawn even where it is 0: a loop that does not use the memory drops it when compiled.
-    """
+    """Play one episode, perhaps with Gaussian noise on the actions, and remember every step."""
     key_reset, key_noise, key_steps, key_opponent = jax.random.split(key, 4)
     obs, state = env.reset(key_reset)
-    noises = noise * jax.random.normal(key_noise, (env.horizon, env.num_agents, env.act_size))
+    shape = (env.horizon, env.num_agents, env.act_size)
+    noises = None if noise is None else noise * jax.random.normal(key_noise, shape)
 
     def step(carry, xs):
         obs, state, alive = carry
         (key, key_opponent), noise = xs
-        action = jnp.clip(policy(obs) + noise, -1.0, 1.0)
+        action = policy(obs) if noise is None else jnp.clip(policy(obs) + noise, -1.0, 1.0)
         result, theirs = _advance((key, key_opponent), env, state, action, opponent, opponent_noise)
         next_obs, state, reward, terminated, truncated, _ = result
         ends = jnp.broadcast_to(terminated, (env.num_agents,))
@@ -81,14 +81,15 @@ def play(
 
 
 def _advance(
-    keys: tuple[Key, Key], env: Any, state: Any, action: Array, opponent: Opponent | None, noise: float
+    keys: tuple[Key, Key], env: Any, state: Any, action: Array, opponent: Opponent | None, noise: float | None
 ) -> tuple[Any, Transition | None]:
     """One joint step, and the opponent's side of it where there is one."""
     key, key_opponent = keys
     if opponent is None:
         return env.step(key, state, action), None
     reply = opponent(env, state)
-    reply = jnp.clip(reply + noise * jax.random.normal(key_opponent, reply.shape), -1.0, 1.0)
+    if noise is not None:
+        reply = jnp.clip(reply + noise * jax.random.normal(key_opponent, reply.shape), -1.0, 1.0)
     result = env.step(key, state, action, reply)
     after, terminated = result[1], result[3]
     ends = jnp.broadcast_to(terminated, reply.shape[:1])
@@ -106,7 +107,7 @@ def play_population(
     keys: Keys,
     env: Env,
     population: TeamPolicy,
-    noise: Float[Array, " episode"],
+    noise: Float[Array, " episode"] | None = None,
     opponent: Opponent | None = None,
     *,
     keep: bool = True,
@@ -114,10 +115,12 @@ def play_population(
     """Each team's episodes [pop, episode]; episode i of every team has noise i. Teams are split over the devices."""
 
     def some(teams: tuple[Keys, TeamPolicy], opponent: Opponent | None) -> tuple[Episode, Memory]:
-        def one_team(keys: Keys, policy: TeamPolicy) -> tuple[Episode, Memory]:
+        def one_team(team: tuple[Keys, TeamPolicy]) -> tuple[Episode, Memory]:
+            keys, policy = team
             return jax.vmap(lambda key, sigma: play(key, env, policy, sigma, opponent, keep=keep))(keys, noise)
 
-        return jax.vmap(one_team)(*teams)
+        at_once, number = max(1, EPISODES_AT_ONCE // keys.shape[1]), teams[0].shape[0]
+        return jax.vmap(one_team)(teams) if number <= at_once else jax.lax.map(one_team, teams, batch_size=at_once)
 
     return devices.shard_over(devices.mesh(), some)((keys, population), opponent)
 
@@ -126,7 +129,7 @@ def play_team(
     keys: Keys,
     env: Env,
     policy: TeamPolicy,
-    noise: float = 0.0,
+    noise: float | None = None,
     opponent: Opponent | None = None,
     *,
     pay: Pay = agent_reward,
@@ -165,7 +168,7 @@ def trace(key: Key, env: Env, policy: TeamPolicy, opponent: Opponent | None = No
 
     def step(carry, keys):
         obs, state, alive = carry
-        result, _ = _advance(keys, env, state, policy(obs), opponent, 0.0)
+        result, _ = _advance(keys, env, state, policy(obs), opponent, None)
         obs, state, reward, terminated, truncated, _ = result
         paid = jnp.where(alive, reward.team, 0.0)
         return (obs, state, alive & ~(terminated | truncated)), (state, paid, alive)

@@ -6,7 +6,6 @@ import dataclasses
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 
 from merlax import checks, evolution, rollout
 from merlax.algorithms import population
@@ -65,7 +64,7 @@ class Ea(Algorithm):
         """Each team's fitness."""
         c = self.config.evolution
         keys = population.fitness_keys(key, c.population, c.fitness_episodes, c.same_instances)
-        return (rollout.play_population(keys, self.env, players, jnp.zeros(keys.shape[1]), opponent, keep=False),)
+        return (rollout.play_population(keys, self.env, players, None, opponent, keep=False),)
 
     def learn(self, key: Key, state: EaState, experience: Experience) -> tuple[EaState, Metrics]:
         """Rank, select, cross, mutate."""

@@ -89,7 +89,7 @@ class Es(Algorithm):
         """Each team's fitness."""
         c = self.config
         keys = population.fitness_keys(key, c.population, c.fitness_episodes, c.same_instances)
-        return (rollout.play_population(keys, self.env, players, jnp.zeros(keys.shape[1]), opponent, keep=False),)
+        return (rollout.play_population(keys, self.env, players, None, opponent, keep=False),)
 
     def learn(self, key: Key, state: EsState, experience: Experience) -> tuple[EsState, Metrics]:
         """Move the mean towards the fitter teams and draw new ones."""
