@@ -1,8 +1,12 @@
-"""The `paper` preset is Table 2 of the paper, number by number."""
+"""The `paper` preset is Table 2 of the paper, number by number; the baselines share it, half by half."""
+
+import dataclasses
 
 import pytest
 
-from merlax import presets
+from merlax import algorithms, presets
+from merlax.envs import make
+from merlax.td3 import TD3Config
 from merlax.types import UserError
 
 
@@ -35,3 +39,50 @@ def test_two_rovers_is_deterministic_so_one_episode_is_enough():
 def test_an_unknown_preset_is_refused():
     with pytest.raises(UserError, match="choose from"):
         presets.preset("slow", "rover-3")
+
+
+@pytest.mark.parametrize("world", ["rover-3", "two-rovers", None])
+@pytest.mark.parametrize("name", presets.PRESETS)
+def test_every_algorithm_has_every_preset(name, world):
+    for algorithm in algorithms.names():
+        assert algorithms.make(algorithm, make("rover-3"), presets.preset(name, world, algorithm)).frames_per_generation
+
+
+@pytest.mark.parametrize("world", ["rover-3", "two-rovers"])
+@pytest.mark.parametrize("name", presets.PRESETS)
+def test_ea_is_merls_evolutionary_half(name, world):
+    ea, merl = presets.preset(name, world, "ea"), presets.preset(name, world)
+    assert (ea.evolution, ea.actor_hidden) == (merl.evolution, merl.actor_hidden)
+
+
+@pytest.mark.parametrize("algorithm", ["td3", "ddpg", "matd3", "maddpg"])
+@pytest.mark.parametrize("name", presets.PRESETS)
+def test_gradient_methods_are_merls_learner_but_for_what_their_name_says(name, algorithm):
+    alone, merl = presets.preset(name, "rover-3", algorithm), presets.preset(name, "rover-3")
+    options = {field.name for field in dataclasses.fields(TD3Config)}
+    differ = {option for option in options if getattr(alone.td3, option) != getattr(merl.td3, option)}
+    expected = {"discount"}
+    if algorithm in ("ddpg", "maddpg"):
+        expected |= {"critics", "delay", "smoothing"}
+    if algorithm in ("matd3", "maddpg"):
+        expected |= {"critic"} | ({"order"} if name == "paper" else set())
+    assert differ == expected
+    assert (alone.reward, alone.team_weight, alone.td3.discount) == ("mixed", 10.0, 0.97)
+    assert (alone.explore_episodes, alone.noise, alone.actor_hidden) == (50, merl.noise, merl.actor_hidden)
+
+
+@pytest.mark.parametrize(("algorithm", "hidden"), [("td3", 100), ("ddpg", 100), ("matd3", 300), ("maddpg", 300)])
+def test_joint_critics_are_wide(algorithm, hidden):
+    assert presets.preset("paper", "rover-3", algorithm).critic_hidden == (hidden, hidden)
+
+
+def test_es_judges_its_teams_as_merl_does():
+    for world, episodes in (("rover-3", 10), ("two-rovers", 1)):
+        es = presets.preset("paper", world, "es")
+        assert (es.population, es.sigma, es.fitness_episodes, es.same_instances) == (100, 0.1, episodes, False)
+    assert presets.preset("fast", "rover-3", "es").same_instances
+
+
+def test_a_preset_of_an_unknown_algorithm_is_refused():
+    with pytest.raises(UserError, match="did you mean 'matd3'"):
+        presets.preset("fast", None, "matd33")
