@@ -12,7 +12,7 @@ test: .venv/installed-dev
 	$(BIN)/ruff format --check src tests benchmarks examples
 	$(BIN)/lint-imports
 	$(BIN)/pyright
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadfile
 
 # The scores of docs/results.md, from scratch: well over an hour on 2 cores.
 learn: .venv/installed-dev
