@@ -26,18 +26,18 @@ class Darts:
 
     `needs="agent"`: an agent is paid for each throw, by its distance; the team 1 at the end if nobody ever missed.
     `needs="team"`: the team is paid for each throw, by the mean distance; an agent always the same.
-    A perfect team scores 1 in both. An episode ends after 3 or 4 throws.
+    A perfect team scores 1 in both. An episode ends after 3 or 4 throws, before its horizon.
     """
 
     needs: Literal["agent", "team"]
     num_agents: int = 2
-    horizon: int = 4
+    horizon: int = 5
     obs_size: int = 2
     act_size: int = 1
 
     def reset(self, key):
         key_target, key_last = jax.random.split(key)
-        last = jax.random.randint(key_last, (), self.horizon - 1, self.horizon + 1)
+        last = jax.random.randint(key_last, (), 3, 5)
         state = DartsState(self._targets(key_target), jnp.zeros((), bool), jnp.zeros((), jnp.int32), last)
         return self._observe(state), state
 
