@@ -29,7 +29,7 @@ from merlax.types import UserError
 COLUMNS: tuple[str, ...] = (
     "generation", "frames", "seconds", "champion_score", "best_fitness", "mean_fitness", "learner_score",
     "migrant_fate", "explore_score", "agent_reward", "critic_loss", "actor_loss", "updates", "opponent_score",
-    "opponent_critic_loss", "fitness",
+    "opponent_critic_loss", "broken_teams", "fitness",
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from merlax import evolution, rollout, signals
+from merlax import evolution, finite, rollout, signals
 from merlax.adversary import Learnt
 from merlax.algorithms.base import Algorithm
 from merlax.algorithms.match import Match
@@ -25,6 +25,9 @@ from merlax.saving import Saver
 from merlax.signals import Caught
 from merlax.types import Key, UserError
 
+# Whatever else is not finite ends up in one of these, or in a weight.
+MEASURES = ("best_fitness", "mean_fitness", "explore_score", "agent_reward", "critic_loss", "actor_loss",
+            "champion_score", "opponent_score", "opponent_critic_loss")  # fmt: skip
 TEST_EPISODES = 10  # instances that the champion meets every generation, as in the paper
 
 
@@ -77,7 +80,7 @@ def _run(
         state, played = _generation(match, jax.random.fold_in(key, at.generation + 1), state)
         total = at.frames + int(played.metrics["frames"])
         row = _row(at.generation + 1, total, time.monotonic() - clock, played)
-        _check_finite(row, saver)
+        _check_finite(row, state, saver)
         folder.check()
         _save_teams(folder, played.champion, played.opponent)
         folder.record(row)
@@ -154,11 +157,30 @@ def _row(generation: int, frames: int, seconds: float, played: Played) -> dict[s
     return row
 
 
-def _check_finite(row: dict[str, Any], saver: Saver) -> None:
-    for name in ("best_fitness", "mean_fitness", "critic_loss", "actor_loss", "agent_reward"):
+def _check_finite(row: dict[str, Any], state: Any, saver: Saver) -> None:
+    """Stop where a number is not finite; one broken team is no reason, for evolution ranks it last."""
+    place = _not_finite(row, state)
+    if place:
+        saver.wait()
+        raise UserError(
+            f"Training stopped in generation {row['generation']}: {place}; {saver.last_good()}. "
+            "Lower the learning rates, or check what the world gives."
+        )
+
+
+def _not_finite(row: dict[str, Any], state: Any) -> str:
+    """What is not finite, in words; nothing if all is well."""
+    faults = [name for name, happened in zip(rollout.FAULTS, row["fault"], strict=True) if happened]
+    for name in MEASURES:
         if not math.isfinite(row.get(name, 0.0)):
-            saver.wait()
-            raise UserError(
-                f"{name} became {row[name]} in generation {row['generation']}, so training stopped; "
-                f"{saver.last_good()}. Lower the learning rates, or check the world's rewards."
-            )
+            cause = f", for the world gave {' and '.join(faults)} that is not finite" if faults else ""
+            return f"{name} became {row[name]}{cause}"
+    if not all(row[name].all() for name in ("sound", "opponent_sound") if name in row):
+        return f"a weight in {' and '.join(_broken_parts(state))} is not finite"
+    return ""
+
+
+def _broken_parts(state: Any) -> list[str]:
+    team, theirs = state
+    parts = finite.parts(team) | {f"the opponent's {name}": fine for name, fine in finite.parts(theirs).items()}
+    return [name for name, fine in parts.items() if not fine]

@@ -96,9 +96,10 @@ class Es(Algorithm):
         ((played, _),) = experience
         key_tell, key_ask = jax.random.split(key)
         fitness = played.fitness.mean(axis=1)
+        judged = jnp.where(jnp.isnan(fitness), jnp.nanmin(fitness), fitness)  # a broken team counts like the worst
         with _lenient():
             params = self.strategy.default_params
-            search, _ = self.strategy.tell(key_tell, state.population, -fitness, state.search, params)  # it minimises
+            search, _ = self.strategy.tell(key_tell, state.population, -judged, state.search, params)  # it minimises
             metrics = population.fitness_metrics(fitness) | {"frames": played.frames.sum()}
             return self._ask(key_ask, search), metrics
 
