@@ -11,8 +11,6 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import optax
-from evosax.algorithms import Open_ES
 
 from merlax import checks, rollout
 from merlax.algorithms import population
@@ -67,7 +65,7 @@ class Es(Algorithm):
         return self.config.population * self.config.fitness_episodes * self.env.horizon
 
     @property
-    def strategy(self) -> Open_ES:
+    def strategy(self) -> Any:
         return _strategy(self.env, self.config)
 
     def start(self, key: Key) -> EsState:
@@ -110,8 +108,11 @@ class Es(Algorithm):
 
 
 @cache
-def _strategy(env: Env, config: EsConfig) -> Open_ES:
+def _strategy(env: Env, config: EsConfig) -> Any:
     """evosax's strategy; it needs an example of a team, and compiles anew for each object."""
+    import optax  # here, since a champion plays without them, and evosax starts JAX when it is imported
+    from evosax.algorithms import Open_ES
+
     with jax.ensure_compile_time_eval(), _lenient():
         teams = population.random_teams(jax.random.key(0), env, config.actor_hidden, 1)
         example = jax.tree.map(lambda leaf: leaf[0], teams)
