@@ -61,11 +61,13 @@ class Nursery:
 def _serve() -> None:
     """The other end."""
     import orbax.checkpoint  # noqa: F401
+    from jax._src import xla_bridge
     from tests import misbehaving
 
     from merlax import cli
 
     misbehaving.register()
+    assert not xla_bridge.backends_are_initialized(), "JAX does not survive a fork"
     for line in sys.stdin:
         request = json.loads(line)
         if isinstance(request, int):
