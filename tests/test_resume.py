@@ -48,7 +48,7 @@ def rows(run: Path) -> list[dict[str, str]]:
         return []
 
 
-def wait_for(condition, nursery, process):
+def wait_for(condition, process):
     """Until it holds; False if the process ended first."""
     deadline = time.monotonic() + 120
     while not condition():
@@ -69,7 +69,7 @@ def kill_and_resume(nursery: Nursery, folder: Path, command: list[str], seed: in
         begin = ["resume", out]
         done = len(rows(out))
         moment = (lambda: unfinished(out)) if kill % 2 else (lambda done=done: len(rows(out)) not in (0, done))
-        wait_for(moment, nursery, process)
+        wait_for(moment, process)
         time.sleep(chance.uniform(0.0, 0.002 if kill % 2 else 0.3))
         os.kill(process, signal.SIGKILL)
         nursery.wait(process)
@@ -82,13 +82,6 @@ def kill_and_resume(nursery: Nursery, folder: Path, command: list[str], seed: in
 def unfinished(run: Path) -> list[Path]:
     """Checkpoints that are being written, or never were completely."""
     return list((run / "checkpoints").glob("*.orbax-checkpoint-tmp*"))
-
-
-@pytest.fixture(scope="module")
-def nursery(tmp_path_factory):
-    nursery = Nursery(tmp_path_factory.mktemp("cache"))
-    yield nursery
-    nursery.close()
 
 
 @pytest.fixture(scope="module")

@@ -130,8 +130,8 @@ def load(path: Path, run: dict[str, Any], template: Any) -> tuple[Position, Arra
     for name, here in run.items():
         there = manifest["run"].get(name)
         if there != here:
-            what = "settings" if name == "config" else f"{name} ('{there}', not '{here}')"
-            raise UserError(f"The checkpoint '{path}' belongs to a run with another {what}.")
+            what = "other settings" if name == "config" else f"another {name} ('{there}', not '{here}')"
+            raise UserError(f"The checkpoint '{path}' belongs to a run with {what}.")
     try:
         _check_shapes(manifest["arrays"], template)
         return Position(**manifest["position"]), _read(path, manifest["arrays"])
