@@ -1,6 +1,6 @@
 """EA alone on two-rovers by preset and encoding: does it escape the greedy trap? (docs/reproduction.md)
 
-    python benchmarks/two_rovers_ea.py [--out results/motivating/ea.csv]
+python benchmarks/two_rovers_ea.py [--out results/motivating/ea.csv]
 """
 
 from __future__ import annotations

@@ -35,3 +35,13 @@ def unchecked():
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture(scope="session")
+def nursery(tmp_path_factory):
+    """Starts merlax in processes of its own, which share their compiled programs."""
+    from tests.nursery import Nursery
+
+    nursery = Nursery(tmp_path_factory.mktemp("cache"))
+    yield nursery
+    nursery.close()

@@ -4,7 +4,7 @@ from merlax import devices as _devices
 
 _devices.use_all_cores()  # must come before JAX starts
 
-from merlax.api import evaluate, plot, render, train  # noqa: E402
+from merlax.api import evaluate, plot, render, resume, train  # noqa: E402
 from merlax.envs import Env, Rover, ids, make, register, two_rovers  # noqa: E402
 from merlax.evolution import expected_selection_rate  # noqa: E402
 from merlax.networks import TeamPolicy  # noqa: E402
@@ -30,6 +30,7 @@ __all__ = [
     "preset",
     "register",
     "render",
+    "resume",
     "train",
     "two_rovers",
 ]

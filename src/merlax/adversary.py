@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jax.sharding import Mesh
 from jaxtyping import Array, Float
 
-from merlax import checks, devices, replay, td3
+from merlax import checks, devices, finite, replay, td3
 from merlax.networks import TeamPolicy
 from merlax.rollout import Episode, Memory
 from merlax.td3 import TD3Config
@@ -121,7 +121,8 @@ class Adversary:
         frames = jnp.stack([valid.sum() for _, valid in memories]).sum()
         learner, losses = td3.learn(key, state.learner, buffer, frames, self.config.td3)
         metrics = {"opponent_critic_loss": losses["critic_loss"], "opponent_updates": losses["updates"]}
-        return replay.pinned(self.mesh, AdversaryState(learner, buffer)), metrics
+        state = AdversaryState(learner, buffer)
+        return replay.pinned(self.mesh, state), metrics | {"opponent_sound": finite.flags(state)}
 
 
 def check_fits(policy: TeamPolicy, env: Any, where: str) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import resource
+import logging
+import shutil
+import signal
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,12 +14,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from merlax import adversary, crossplay, devices, display, figures, rollout, runs, setups, training
+from merlax import adversary, checkpoints, crossplay, devices, display, figures, rollout, runs, setups, training
 from merlax.adversary import Learnt, Scripted
+from merlax.algorithms.match import Match
 from merlax.envs.base import Env
 from merlax.published import published
 from merlax.rollout import Opponent
 from merlax.runs import Run, RunFolder
+from merlax.saving import EVERY_SECONDS, Saver
 from merlax.setups import Setup
 from merlax.training import Score
 from merlax.types import Key, UserError
@@ -38,37 +43,78 @@ def train(
     out: str | Path | None = None,
     force: bool = False,
     quiet: bool = False,
+    checkpoint_every: float = EVERY_SECONDS,
 ) -> Run:
     """Train a team and return its run folder, opened.
 
     `env` is a world or the name of one; `config` is a dict of changes to the preset, such as
     `{"td3": {"discount": 0.9}}`, or a whole configuration. In a world with an opponent, `opponent` is "ddpg" (it
     learns, the default), "scripted", or a run folder whose opponent is to be met, frozen. Ctrl-C ends the run early,
-    with all its files.
+    with all its files; `resume` continues it. Every `checkpoint_every` seconds (0: every generation) there is a
+    checkpoint to continue from.
     """
     setup = setups.plan(
         env, algorithm, frames=frames, seed=seed, preset=preset, changes=config, opponent=opponent
     )  # fmt: skip
-    run, _ = train_until(setup, out, force, display.choose(quiet))
+    run, ended_by = train_until(setup, out, force, display.choose(quiet), checkpoint_every)
+    _obey(ended_by)
     return run
 
 
-def train_until(setup: Setup, out: str | Path | None, force: bool, show: display.Display) -> tuple[Run, bool]:
-    """`train`, which also tells whether the run reached its last frame."""
+def resume(
+    run: str | Path, *, env: Env | None = None, quiet: bool = False, checkpoint_every: float = EVERY_SECONDS
+) -> Run:
+    """Continue a run that was interrupted, exactly: it ends as if it had never been.
+
+    A run on a world of your own needs that world again, as `env`.
+    """
+    opened, ended_by = resume_until(run, display.choose(quiet), checkpoint_every, env)
+    _obey(ended_by)
+    return opened
+
+
+def train_until(
+    setup: Setup, out: str | Path | None, force: bool, show: display.Display, every: float = EVERY_SECONDS
+) -> tuple[Run, int | None]:
+    """`train`, which also tells the signal that ended the run, if one did."""
     match = setup.match()
     training.check_budget(match.algorithm, setup.frames)
     _check_seed(setup.seed)
-    devices.use_compilation_cache()
     name = f"{setup.name.lower()}-{setup.algorithm}-seed{setup.seed}"
     path = Path(out) if out is not None else runs.free_path(Path("runs"), name)
+    Saver(path, setup.record(), every)  # refuses a wrong interval before anything is written
     folder = RunFolder(path, setup.record(), force=force)
+    return _go(setup, match, folder, show, every, resume=False)
+
+
+def resume_until(
+    run: str | Path, show: display.Display, every: float = EVERY_SECONDS, env: Env | None = None
+) -> tuple[Run, int | None]:
+    """`resume`, likewise."""
+    path = Path(run)
+    data = runs.read_config(path)
+    if runs.is_finished(path):
+        raise UserError(f"The run in '{path}' has reached its last frame; there is nothing to resume.")
+    setup = setups.from_record(data, path, env)
+    _check_machine(data, path)
+    match = setup.match()
+    return _go(setup, match, RunFolder(path), show, every, resume=True)
+
+
+def _go(
+    setup: Setup, match: Match, folder: RunFolder, show: display.Display, every: float, *, resume: bool
+) -> tuple[Run, int | None]:
+    """Train in an open folder, then finish it."""
+    devices.use_compilation_cache()
     show.start(setup.title, setup.frames)
     try:
-        finished = training.run(match, folder, show, frames=setup.frames, seed=setup.seed)
+        saver = Saver(folder.path, folder.config, every)
+        ended_by = training.run(match, folder, show, saver, frames=setup.frames, seed=setup.seed, resume=resume)
+        with folder.faults():
+            return _finish(folder, setup.env, finished=ended_by is None), ended_by
     finally:
         show.stop()
         folder.close()
-    return _finish(folder, setup.env, finished), finished
 
 
 def evaluate(
@@ -139,12 +185,23 @@ def _finish(folder: RunFolder, env: Env, finished: bool) -> Run:
         raise UserError(f"The run in '{folder.path}' was stopped before its first generation ended.")
     run = runs.load(folder.path, env)
     result = dataclasses.asdict(evaluate(run, seed=run.config["seed"]))
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    folder.write_json("final.json", result | {"finished": finished, "peak_memory_mb": round(memory)})
+    folder.write_json("final.json", result | {"finished": finished, "peak_memory_mb": _peak_memory()})
     plot(run, folder.path / "learning_curve.png")
     if figures.can_draw(env):
         render(run, folder.path / "champion.gif")
+    if finished:  # nothing is left to go on from
+        shutil.rmtree(folder.path / checkpoints.FOLDER, ignore_errors=True)
     return run
+
+
+def _peak_memory() -> int | None:
+    """In MB, where the system tells."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit)
 
 
 def _opponent(run: Run, against: Run | str | Path | None) -> Opponent | None:
@@ -165,6 +222,28 @@ def _opponent(run: Run, against: Run | str | Path | None) -> Opponent | None:
 
 def _open(run: Run | str | Path) -> Run:
     return run if isinstance(run, Run) else runs.load(run)
+
+
+def _check_machine(data: dict[str, Any], path: Path) -> None:
+    """The same numbers need the same number of devices, and promise to be the same only with the same versions."""
+    here = runs.versions()
+    if data.get("devices") != here["devices"]:
+        raise UserError(
+            f"The run in '{path}' was made on {data.get('devices')} devices but there are {here['devices']} here; "
+            "resume it on as many, for instance with XLA_FLAGS=--xla_force_host_platform_device_count="
+            f"{data.get('devices')}."
+        )
+    old = data.get("versions") or {}
+    changed = [f"{name} {old.get(name)} → {version}" for name, version in here["versions"].items()
+               if old.get(name) != version and name != "python"]  # fmt: skip
+    if changed:
+        logging.getLogger("merlax").warning("resumed with other versions (%s): numbers may differ", ", ".join(changed))
+
+
+def _obey(ended_by: int | None) -> None:
+    """A script that was asked to end shall end; after Ctrl-C it goes on with what there is."""
+    if ended_by == signal.SIGTERM:
+        sys.exit(128 + signal.SIGTERM)
 
 
 def _check_seed(seed: int) -> None:

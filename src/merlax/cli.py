@@ -19,6 +19,7 @@ from merlax import api, bench, config, devices, display, envs, evolution, preset
 from merlax.envs.base import Contest, suggest
 from merlax.published import published
 from merlax.runs import Run
+from merlax.saving import EVERY_SECONDS
 from merlax.types import UserError
 
 INTERRUPTED = 130  # the shell's code for Ctrl-C
@@ -46,6 +47,8 @@ class TrainOptions:
     """In a world with an opponent: ddpg (it learns; the default), scripted, or a run folder whose opponent to meet."""
     config: Path | None = None
     """JSON file with changes to the preset, such as {"td3": {"discount": 0.9}}."""
+    checkpoint_every: float = EVERY_SECONDS
+    """Seconds between two checkpoints; 0: after every generation."""
     quiet: bool = False
     """Show no progress."""
 
@@ -72,10 +75,26 @@ def train(args: Sequence[str]) -> int:
         changes=options.settings, opponent=options.opponent, adversary_changes=getattr(options, "adversary", None),
         world=world,
     )  # fmt: skip
-    run, finished = api.train_until(setup, options.out, options.force, display.choose(options.quiet))
-    if not options.quiet:
-        _summary(run, finished)
-    return 0 if finished else INTERRUPTED
+    show = display.choose(options.quiet)
+    ended = api.train_until(setup, options.out, options.force, show, options.checkpoint_every)
+    return _close(*ended, options.quiet)
+
+
+def resume(args: Sequence[str]) -> int:
+    """Continue a run that was interrupted, from its last checkpoint, as if it had never been."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        run: Annotated[Positional[Path], arg(metavar="RUN")]
+        """A run folder."""
+        checkpoint_every: float = EVERY_SECONDS
+        """Seconds between two checkpoints; 0: after every generation."""
+        quiet: bool = False
+        """Show no progress."""
+
+    options = _parse(Options, "resume", args)
+    ended = api.resume_until(options.run, display.choose(options.quiet), options.checkpoint_every)
+    return _close(*ended, options.quiet)
 
 
 def evaluate(args: Sequence[str]) -> int:
@@ -277,6 +296,7 @@ def plot(args: Sequence[str]) -> int:
 
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "train": train,
+    "resume": resume,
     "evaluate": evaluate,
     "crossplay": run_crossplay,
     "render": render,
@@ -358,11 +378,18 @@ def _read_json(path: Path) -> Any:
         raise UserError(f"The config file '{path}' is not valid JSON ({error}).") from error
 
 
+def _close(run: Run, ended_by: int | None, quiet: bool) -> int:
+    """The last words of a run, and its exit code: 128 + the signal that ended it, as a shell has it."""
+    if not quiet:
+        _summary(run, ended_by is None)
+    return 0 if ended_by is None else 128 + ended_by
+
+
 def _summary(run: Run, finished: bool) -> None:
     """The result beside the published one, and where everything lies."""
     result = json.loads((run.path / "final.json").read_text())
     known = published(run.config["world"])
-    print("" if finished else "\nInterrupted; the run folder is complete up to here.")
+    print("" if finished else "\nInterrupted; the run folder is complete up to here, and `merlax resume` continues it.")
     score = f"{result['mean']:.3f} ± {result['interval95']:.3f}"
     print(f"champion   {score} over {result['episodes']} fresh episodes, {run.world}")
     if known:

@@ -102,7 +102,8 @@ def new_record(population: int) -> Record:
 
 def remember(record: Record, newest: Float[Array, " pop"], memory: int) -> Record:
     """Add one generation's fitness. With memory 1 only the newest counts, as in the paper."""
-    age = jnp.minimum(record.age + 1, memory)
+    known = ~jnp.isnan(record.mean)  # a team that broke starts anew
+    age = jnp.where(known, jnp.minimum(record.age + 1, memory), 1)
     running = record.mean + (newest - record.mean) / age.astype(newest.dtype)
     return Record(jnp.where(age == 1, newest, running), age)
 

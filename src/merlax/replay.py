@@ -65,14 +65,19 @@ def pinned(mesh: Mesh, state: T) -> T:
 
 
 def add(buffer: Buffer, transitions: Transition, valid: Bool[Array, " step"]) -> Buffer:
-    """Store the valid transitions in one shard, in order, over the oldest ones; the others leave no trace."""
+    """Store the valid transitions in one shard, in order, over the oldest ones; the others leave no trace.
+
+    Nor does a transition with a number that is not finite: one alone would spoil all weights that learn from it.
+    """
     capacity = buffer.rows.shape[0]
+    rows = pack(transitions)
+    valid = valid & jnp.isfinite(rows).all(axis=(1, 2))
     rank = jnp.cumsum(valid)
     total = rank[-1]
     keep = valid & (rank > total - capacity)  # of more than fit, the newest
     place = jnp.where(keep, (buffer.cursor + rank - 1) % capacity, capacity)
     return Buffer(
-        buffer.rows.at[place].set(pack(transitions), mode="drop", unique_indices=True),
+        buffer.rows.at[place].set(rows, mode="drop", unique_indices=True),
         (buffer.cursor + total) % capacity,
         jnp.minimum(buffer.size + total, capacity),
         buffer.obs_size,

@@ -22,12 +22,16 @@ Pay: TypeAlias = Callable[[Reward], Float[Array, " agent"]]  # what each agent i
 EPISODES_AT_ONCE = 55  # on one device: a large population is played part by part, since what fits a cache is faster
 
 
+FAULTS = ("an observation", "the team's reward", "an agent's reward")  # of a world that may not be finite
+
+
 class Episode(eqx.Module):
     """What one episode paid; what happened after its end does not count."""
 
-    fitness: Float[Array, "*batch"]  # sum of the team reward
+    fitness: Float[Array, "*batch"]  # sum of the team reward; NaN if anything in the episode was not finite
     agent_reward: Float[Array, "*batch"]  # sum of the agents' mean reward
     frames: Int[Array, "*batch"]
+    fault: Bool[Array, "*batch fault"]  # which of FAULTS happened
     opponent_reward: Float[Array, "*batch"] | None = None  # sum of the opponent's, where there is one
 
 
@@ -70,14 +74,26 @@ def play(
         ends = jnp.broadcast_to(terminated, (env.num_agents,))
         paid = reward.team, reward.agent.mean(), None if theirs is None else theirs.reward.mean()
         paid = jax.tree.map(lambda amount: jnp.where(alive, amount, 0.0), paid)
+        fault = alive & _faults(next_obs, reward, theirs)
         ours = Transition(obs, action, pay(reward), next_obs, ends) if keep else None
-        return (next_obs, state, alive & ~(terminated | truncated)), (paid, ours, theirs, alive)
+        return (next_obs, state, alive & ~(terminated | truncated)), (paid, fault, ours, theirs, alive)
 
     keys = jax.random.split(key_steps, env.horizon), jax.random.split(key_opponent, env.horizon)
     carry = obs, state, jnp.ones((), bool)
-    _, (paid, ours, theirs, valid) = jax.lax.scan(step, carry, (keys, noises))
+    _, (paid, fault, ours, theirs, valid) = jax.lax.scan(step, carry, (keys, noises))
     team, agent, other = jax.tree.map(jnp.sum, paid)
-    return Episode(team, agent, valid.sum(), other), Memory(valid, ours, theirs)
+    fault = fault.any(axis=0).at[0].max(~jnp.isfinite(obs).all())
+    team = jnp.where(fault.any(), jnp.nan, team)
+    return Episode(team, agent, valid.sum(), fault, other), Memory(valid, ours, theirs)
+
+
+def _faults(obs: Array, reward: Reward, theirs: Transition | None) -> Bool[Array, " fault"]:
+    """Which of FAULTS one step shows, on either side."""
+    seen, paid = [obs], [reward.agent]
+    if theirs is not None:
+        seen, paid = [*seen, theirs.next_obs], [*paid, theirs.reward]
+    broken = lambda arrays: ~jnp.stack([jnp.isfinite(array).all() for array in arrays]).all()  # noqa: E731
+    return jnp.stack([broken(seen), broken([reward.team]), broken(paid)])
 
 
 def _advance(

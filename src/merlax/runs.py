@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
+import errno
 import importlib.metadata
+import io
 import json
 import os
 import platform
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 import jax
 import numpy as np
 
-from merlax import adversary, champions, config, envs
+from merlax import adversary, champions, config, envs, locks
 from merlax.adversary import Learnt, Scripted
 from merlax.envs.base import Contest, Env
+from merlax.events import Events
 from merlax.networks import TeamPolicy
 from merlax.types import UserError
 
 COLUMNS: tuple[str, ...] = (
     "generation", "frames", "seconds", "champion_score", "best_fitness", "mean_fitness", "learner_score",
     "migrant_fate", "explore_score", "agent_reward", "critic_loss", "actor_loss", "updates", "opponent_score",
-    "opponent_critic_loss", "fitness",
+    "opponent_critic_loss", "broken_teams", "fitness",
 )  # fmt: skip
 
 
@@ -48,8 +53,8 @@ class Run:
     @property
     def progress(self) -> dict[str, np.ndarray]:
         """The columns of `progress.csv`, as numbers where they are numbers; an empty cell is NaN."""
-        with open(self.path / "progress.csv", newline="") as file:
-            rows = list(csv.DictReader(file))
+        text = (self.path / "progress.csv").read_text()
+        rows = list(csv.DictReader(text[: text.rfind("\n") + 1].splitlines()))  # a last row without its end is not one
         return {name: _column([row[name] for row in rows]) for name in (rows[0] if rows else COLUMNS)}
 
 
@@ -78,6 +83,14 @@ def read_config(path: Path) -> dict[str, Any]:
         raise UserError(f"'{path}' is not a run folder of merlax: its config.json cannot be read ({error}).") from error
 
 
+def is_finished(path: Path) -> bool:
+    """Whether a run has reached its last frame."""
+    try:
+        return json.loads((path / "final.json").read_text()).get("finished") is True
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
 def world_of(data: dict[str, Any], path: Path, env: Env | None) -> tuple[str | None, Env]:
     """The world of a run: the given one, or the named one with its parameters."""
     if env is not None:
@@ -100,25 +113,48 @@ def load_opponent(path: Path, env: Env) -> TeamPolicy | None:
 
 
 class RunFolder:
-    """A run folder, open for writing: every row is on disk as soon as it is reported."""
+    """A run folder, open for writing, by one process: every row is on disk as soon as it is reported."""
 
-    def __init__(self, path: Path, settings: dict[str, Any], *, force: bool = False):
+    def __init__(self, path: Path, settings: dict[str, Any] | None = None, *, force: bool = False):
+        """A new run with these settings; without settings, the run that the folder holds already."""
         self.path = path
-        _claim(path, force)
-        _write_text(path / "config.json", json.dumps(settings | versions(), indent=2) + "\n")
-        self._file = open(path / "progress.csv", "w", newline="")  # noqa: SIM115
-        self._rows = csv.DictWriter(self._file, COLUMNS, restval="", extrasaction="ignore")
-        self._rows.writeheader()
-        self._events = _event_writer(path)
+        self._file: io.FileIO | None = None
+        self._events: Events | None = None
+        if settings is None:
+            self.config = read_config(path)
+            self._lock = _locked(path)
+            return
+        _refuse_taken(path, force)
+        _make_writable(path)
+        self._lock = _locked(path)
+        with self.faults():
+            _refuse_taken(path, force)
+            _clear(path)
+            text = json.dumps(settings | versions(), indent=2) + "\n"
+            self.config = json.loads(text)
+            _write_text(path / "config.json", text)
+
+    def begin(self, generation: int, frames: int) -> None:
+        """Keep the rows of the generations that are done, drop what came after them, and go on from there."""
+        kept = _rows_until(self.path / "progress.csv", generation)
+        _write_text(self.path / "progress.csv", "".join(kept) or _line({name: name for name in COLUMNS}))
+        self._file = open(self.path / "progress.csv", "ab", buffering=0)  # noqa: SIM115
+        with contextlib.suppress(ImportError):
+            self._events = Events(self.path / "events", frames + 1 if generation else None)
 
     def record(self, row: dict[str, Any]) -> None:
-        """Append one generation."""
-        self._rows.writerow({name: _cell(value) for name, value in row.items()})
-        self._file.flush()
+        """Append one generation, whole or not at all."""
+        assert self._file is not None, "`begin` comes first"
+        end = self._file.seek(0, os.SEEK_END)
+        line = _line({name: _cell(value) for name, value in row.items()}).encode()
+        try:
+            if self._file.write(line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError:
+            self._file.truncate(end)
+            raise
         if self._events is not None:
-            for name, value in row.items():
-                if isinstance(value, int | float) and name not in ("generation", "frames"):
-                    self._events.add_scalar(name, value, row["frames"])
+            self._events.add(row, row["frames"])
 
     def save_champion(self, policy: TeamPolicy) -> None:
         """Replace the champion; a reader sees the old one or the new one, never half of one."""
@@ -132,10 +168,35 @@ class RunFolder:
         """Add a small file of results."""
         _write_text(self.path / name, json.dumps(data, indent=2) + "\n")
 
+    def check(self) -> None:
+        """Refuse to go on if somebody has taken the folder away: what is written now would be lost."""
+        with contextlib.suppress(OSError):
+            if self._file is None or _is_open(self.path / "progress.csv", self._file):
+                return
+        raise UserError(
+            f"The run folder '{self.path}' was removed or replaced while the run went on, so training stopped."
+        )
+
+    @contextlib.contextmanager
+    def faults(self) -> Iterator[None]:
+        """Say in one sentence what the disk refused."""
+        try:
+            yield
+        except OSError as error:
+            self.check()
+            raise UserError(
+                f"The run in '{self.path}' cannot be written ({error.strerror or error}), so it stopped; nothing that "
+                f"was reported is lost. Make room there and go on with `merlax resume {self.path}`."
+            ) from error
+
     def close(self) -> None:
-        self._file.close()
-        if self._events is not None:
-            self._events.close()
+        """Let go of the files and of the lock."""
+        with contextlib.suppress(OSError):
+            if self._file is not None:
+                self._file.close()
+            if self._events is not None:
+                self._events.close()
+        self._lock.close()
 
 
 def free_path(parent: Path, name: str) -> Path:
@@ -153,15 +214,12 @@ def versions() -> dict[str, Any]:
     return {"versions": found | {"python": platform.python_version()}, "devices": jax.device_count()}
 
 
-def _claim(path: Path, force: bool) -> None:
-    """Make the folder, and make sure that it holds nobody else's run."""
-    if (path / "config.json").exists():
-        if not force:
-            raise UserError(f"'{path}' holds a run already; choose another --out, or replace it with --force.")
-        for old in ("config.json", "progress.csv", "final.json", "learning_curve.png", "champion.gif"):
-            (path / old).unlink(missing_ok=True)
-        for old in ("champion", "opponent", "events", "checkpoints"):
-            shutil.rmtree(path / old, ignore_errors=True)
+def _refuse_taken(path: Path, force: bool) -> None:
+    if (path / "config.json").exists() and not force:
+        raise UserError(f"'{path}' holds a run already; choose another --out, or replace it with --force.")
+
+
+def _make_writable(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
         probe = path / ".write-test"
@@ -171,13 +229,43 @@ def _claim(path: Path, force: bool) -> None:
         raise UserError(f"The folder '{path}' cannot be written ({error.strerror}); choose another --out.") from error
 
 
-def _event_writer(path: Path) -> Any | None:
-    """A TensorBoard writer, where the extra is installed."""
+def _locked(path: Path) -> IO[bytes]:
     try:
-        from tensorboardX import SummaryWriter
-    except ImportError:
-        return None
-    return SummaryWriter(str(path / "events"), flush_secs=10)
+        return locks.take(path)
+    except OSError as error:
+        raise UserError(f"The folder '{path}' cannot be written ({error.strerror}).") from error
+
+
+def _clear(path: Path) -> None:
+    """Remove an older run."""
+    for old in ("config.json", "progress.csv", "final.json", "learning_curve.png", "champion.gif"):
+        (path / old).unlink(missing_ok=True)
+    for old in ("champion", "opponent", "events", "checkpoints"):
+        shutil.rmtree(path / old, ignore_errors=True)
+
+
+def _rows_until(path: Path, generation: int) -> list[str]:
+    """The header and the rows of the first generations, as text."""
+    if generation == 0:
+        return []
+    try:
+        lines = path.read_text().splitlines(keepends=True)[: generation + 1]
+    except OSError:
+        lines = []
+    if len(lines) != generation + 1 or not lines[-1].endswith("\n") or not lines[-1].startswith(f"{generation},"):
+        raise UserError(f"'{path}' lacks rows that were written before the checkpoint; put the file back.")
+    return lines
+
+
+def _is_open(path: Path, file: io.FileIO) -> bool:
+    """Whether the path still leads to this open file."""
+    return os.path.samestat(os.stat(path), os.fstat(file.fileno()))
+
+
+def _line(row: dict[str, Any]) -> str:
+    text = io.StringIO()
+    csv.DictWriter(text, COLUMNS, restval="", extrasaction="ignore", lineterminator="\n").writerow(row)
+    return text.getvalue()
 
 
 def _write_text(path: Path, text: str) -> None:

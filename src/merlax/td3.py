@@ -14,7 +14,6 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import optax
 from jaxtyping import Array, Float, Int
 
 from merlax import checks, devices, replay
@@ -22,6 +21,7 @@ from merlax.networks import LEARNER_BIAS, Critic, JointCritic, TeamPolicy, first
 from merlax.types import Key, Metrics, Transition, UserError
 
 T = TypeVar("T")
+Moments: TypeAlias = Any  # of optax, which is imported only to train: a champion plays without it
 Critics: TypeAlias = tuple[Critic, ...] | tuple[JointCritic, ...]
 
 ROWS = 512  # of a minibatch, at least, for every device that takes part: with fewer, sharing costs more than it saves
@@ -94,8 +94,8 @@ class Learner(eqx.Module):
     critics: Critics
     target_actor: TeamPolicy
     target_critics: Critics
-    actor_moments: optax.OptState
-    critic_moments: optax.OptState
+    actor_moments: Moments
+    critic_moments: Moments
     rounds: Int[Array, ""]  # rounds of updates so far: the delay counts them
 
 
@@ -206,12 +206,12 @@ def _gradient_step(
     loss, gradient = average(jax.value_and_grad(_critic_loss)(learner.critics, batch, target))
     critics, critic_moments = _descend(learner.critics, gradient, learner.critic_moments, config.critic_rate)
 
-    def move_actor(actor: TeamPolicy, moments: optax.OptState, target_actor: TeamPolicy) -> Any:
+    def move_actor(actor: TeamPolicy, moments: Moments, target_actor: TeamPolicy) -> Any:
         loss, gradient = average(jax.value_and_grad(_actor_loss)(actor, critics[0], batch, agents, config))
         actor, moments = _descend(actor, gradient, moments, config.actor_rate)
         return actor, moments, _follow(target_actor, actor, config.target_weight), loss
 
-    def keep_actor(actor: TeamPolicy, moments: optax.OptState, target_actor: TeamPolicy) -> Any:
+    def keep_actor(actor: TeamPolicy, moments: Moments, target_actor: TeamPolicy) -> Any:
         return actor, moments, target_actor, jnp.zeros(())
 
     actor, actor_moments, target_actor, loss_actor = jax.lax.cond(
@@ -266,13 +266,17 @@ def _preactivation(
     return actor.finish(on_obs, jnp.tile(agents, batch.reward.shape[0])).reshape(batch.action.shape)
 
 
-def _moments(params: Any) -> optax.OptState:
+def _moments(params: Any) -> Moments:
     """Adam's moments before the first step; they do not depend on the rate."""
+    import optax
+
     return optax.adam(0.0).init(params)
 
 
-def _descend(params: T, gradient: T, moments: optax.OptState, rate: float) -> tuple[T, optax.OptState]:
+def _descend(params: T, gradient: T, moments: Moments, rate: float) -> tuple[T, Moments]:
     """One step of Adam."""
+    import optax
+
     steps, moments = optax.adam(rate).update(gradient, moments)  # pyright: ignore[reportArgumentType]
     return eqx.apply_updates(params, steps), moments
 

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import signal
 import time
 from typing import Any
 
 import jax
 import numpy as np
 
-from merlax import evolution, rollout
+from merlax import evolution, finite, rollout, signals
 from merlax.adversary import Learnt
 from merlax.algorithms.base import Algorithm
 from merlax.algorithms.match import Match
+from merlax.checkpoints import Position
 from merlax.display import Display
 from merlax.envs.base import Env
 from merlax.networks import TeamPolicy
 from merlax.rollout import Episode, Opponent
 from merlax.runs import RunFolder
+from merlax.saving import Saver
+from merlax.signals import Caught
 from merlax.types import Key, UserError
 
+# Whatever else is not finite ends up in one of these, or in a weight.
+MEASURES = ("best_fitness", "mean_fitness", "explore_score", "agent_reward", "critic_loss", "actor_loss",
+            "champion_score", "opponent_score", "opponent_critic_loss")  # fmt: skip
 TEST_EPISODES = 10  # instances that the champion meets every generation, as in the paper
 
 
@@ -37,33 +44,85 @@ def run(
     match: Match,
     folder: RunFolder,
     display: Display,
+    saver: Saver,
     *,
     frames: int,
     seed: int,
-) -> bool:
-    """Train until another generation might exceed `frames`; True if it got there, False if interrupted."""
-    key = jax.random.key(seed)
-    start = time.monotonic()
-    generation = total = 0
-    try:
-        state = match.init(jax.random.fold_in(key, 0))
-        while total + match.algorithm.frames_per_generation <= frames:
-            generation += 1
-            key_step, key_test = jax.random.split(jax.random.fold_in(key, generation))
-            state, metrics = match.step(key_step, state)
-            champion, opponent = jax.device_get((match.champion(state), match.opponent(state)))
-            tested = rollout.play_test(key_test, match.algorithm.env, champion, TEST_EPISODES, opponent)
-            total += int(metrics["frames"])
-            row = _row(generation, total, time.monotonic() - start, tested, metrics)
-            _check_finite(row)
-            folder.save_champion(champion)
-            if isinstance(opponent, Learnt):
-                folder.save_opponent(opponent.policy)
-            folder.record(row)
-            display.update(row)
-    except KeyboardInterrupt:
-        return False
-    return True
+    resume: bool = False,
+) -> int | None:
+    """Train until another generation might exceed `frames`, from the newest checkpoint if it is to resume.
+
+    Nothing is returned if it got there, else the signal that ended it, after a last checkpoint.
+    """
+    with signals.caught() as caught, folder.faults():
+        try:
+            return _run(match, folder, display, saver, caught, frames, jax.random.key(seed), resume)
+        except KeyboardInterrupt:
+            return caught.number or signal.SIGINT
+        finally:
+            saver.wait()
+
+
+def _run(
+    match: Match, folder: RunFolder, display: Display, saver: Saver, caught: Caught, frames: int, key: Key, resume: bool
+) -> int | None:
+    state = match.init(jax.random.fold_in(key, 0))
+    at = Position()
+    if resume:
+        at, state = saver.newest(state) or (at, state)
+    _begin(match, folder, at, state)
+    clock = time.monotonic() - at.seconds
+    while at.frames + match.algorithm.frames_per_generation <= frames:
+        if caught.number is not None:
+            if at.generation:
+                saver.save(at, state)
+            return caught.number
+        state, played = _generation(match, jax.random.fold_in(key, at.generation + 1), state)
+        total = at.frames + int(played.metrics["frames"])
+        row = _row(at.generation + 1, total, time.monotonic() - clock, played)
+        _check_finite(row, state, saver)
+        folder.check()
+        _save_teams(folder, played.champion, played.opponent)
+        folder.record(row)
+        display.update(row)
+        at = Position(row["generation"], total, row["seconds"])
+        saver.maybe(at, state)
+    return None
+
+
+def _begin(match: Match, folder: RunFolder, at: Position, state: Any) -> None:
+    """Bring the folder to where the state is; an opponent that never changes must be there from the start."""
+    folder.begin(at.generation, at.frames)
+    champion, opponent = jax.device_get((match.champion(state), match.opponent(state)))
+    if at.generation:
+        _save_teams(folder, champion, opponent)
+    elif isinstance(opponent, Learnt):
+        folder.save_opponent(opponent.policy)
+
+
+def _save_teams(folder: RunFolder, champion: TeamPolicy, opponent: Any) -> None:
+    folder.save_champion(champion)
+    if isinstance(opponent, Learnt):
+        folder.save_opponent(opponent.policy)
+
+
+@dataclasses.dataclass(frozen=True)
+class Played:
+    """What one generation leaves for the record."""
+
+    metrics: Any
+    champion: TeamPolicy
+    opponent: Any
+    tested: Episode
+
+
+def _generation(match: Match, key: Key, state: Any) -> tuple[Any, Played]:
+    """One generation, and its champion's test."""
+    key_step, key_test = jax.random.split(key)
+    state, metrics = match.step(key_step, state)
+    champion, opponent = jax.device_get((match.champion(state), match.opponent(state)))
+    tested = rollout.play_test(key_test, match.algorithm.env, champion, TEST_EPISODES, opponent)
+    return state, Played(metrics, champion, opponent, tested)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,23 +144,43 @@ def evaluate(key: Key, env: Env, policy: TeamPolicy, episodes: int, opponent: Op
     return Score(float(scores.mean()), half, episodes)
 
 
-def _row(generation: int, frames: int, seconds: float, tested: Episode, metrics: Any) -> dict[str, Any]:
+def _row(generation: int, frames: int, seconds: float, played: Played) -> dict[str, Any]:
     """One generation as it is written down."""
-    values = {name: np.asarray(value) for name, value in metrics.items()}
+    values = {name: np.asarray(value) for name, value in played.metrics.items()}
     row: dict[str, Any] = {name: value.item() if value.ndim == 0 else value for name, value in values.items()}
     row |= {"generation": generation, "frames": frames, "seconds": round(seconds, 3)}
-    row["champion_score"] = float(tested.fitness.mean())
-    if tested.opponent_reward is not None:
-        row["opponent_score"] = float(tested.opponent_reward.mean())
+    row["champion_score"] = float(played.tested.fitness.mean())
+    if played.tested.opponent_reward is not None:
+        row["opponent_score"] = float(played.tested.opponent_reward.mean())
     if "migrant_fate" in row:
         row["migrant_fate"] = evolution.FATES[row["migrant_fate"]]
     return row
 
 
-def _check_finite(row: dict[str, Any]) -> None:
-    for name in ("best_fitness", "mean_fitness", "critic_loss", "actor_loss", "agent_reward"):
+def _check_finite(row: dict[str, Any], state: Any, saver: Saver) -> None:
+    """Stop where a number is not finite; one broken team is no reason, for evolution ranks it last."""
+    place = _not_finite(row, state)
+    if place:
+        saver.wait()
+        raise UserError(
+            f"Training stopped in generation {row['generation']}: {place}; {saver.last_good()}. "
+            "Lower the learning rates, or check what the world gives."
+        )
+
+
+def _not_finite(row: dict[str, Any], state: Any) -> str:
+    """What is not finite, in words; nothing if all is well."""
+    faults = [name for name, happened in zip(rollout.FAULTS, row["fault"], strict=True) if happened]
+    for name in MEASURES:
         if not math.isfinite(row.get(name, 0.0)):
-            raise UserError(
-                f"{name} became {row[name]} in generation {row['generation']}, so training stopped; the run folder "
-                "keeps everything before it. Lower the learning rates, or check the world's rewards."
-            )
+            cause = f", for the world gave {' and '.join(faults)} that is not finite" if faults else ""
+            return f"{name} became {row[name]}{cause}"
+    if not all(row[name].all() for name in ("sound", "opponent_sound") if name in row):
+        return f"a weight in {' and '.join(_broken_parts(state))} is not finite"
+    return ""
+
+
+def _broken_parts(state: Any) -> list[str]:
+    team, theirs = state
+    parts = finite.parts(team) | {f"the opponent's {name}": fine for name, fine in finite.parts(theirs).items()}
+    return [name for name, fine in parts.items() if not fine]

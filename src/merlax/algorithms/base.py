@@ -9,9 +9,10 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import jax
+import jax.numpy as jnp
 from jax.sharding import Mesh
 
-from merlax import devices, replay
+from merlax import devices, finite, replay
 from merlax.envs.base import Env
 from merlax.networks import TeamPolicy
 from merlax.rollout import Episode, Memory, Opponent
@@ -95,4 +96,6 @@ class Algorithm(abc.ABC):
     @partial(jax.jit, static_argnums=0, donate_argnums=2)
     def _learn(self, key: Key, state: Any, experience: Experience) -> tuple[Any, Metrics]:
         state, metrics = self.learn(key, state, experience)
+        faults = [episode.fault.reshape(-1, episode.fault.shape[-1]).any(axis=0) for episode, _ in experience]
+        metrics |= {"fault": jnp.stack(faults).any(axis=0), "sound": finite.flags(state)}
         return replay.pinned(self.mesh, state), metrics

@@ -11,8 +11,6 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import optax
-from evosax.algorithms import Open_ES
 
 from merlax import checks, rollout
 from merlax.algorithms import population
@@ -67,7 +65,7 @@ class Es(Algorithm):
         return self.config.population * self.config.fitness_episodes * self.env.horizon
 
     @property
-    def strategy(self) -> Open_ES:
+    def strategy(self) -> Any:
         return _strategy(self.env, self.config)
 
     def start(self, key: Key) -> EsState:
@@ -96,9 +94,10 @@ class Es(Algorithm):
         ((played, _),) = experience
         key_tell, key_ask = jax.random.split(key)
         fitness = played.fitness.mean(axis=1)
+        judged = jnp.where(jnp.isnan(fitness), jnp.nanmin(fitness), fitness)  # a broken team counts like the worst
         with _lenient():
             params = self.strategy.default_params
-            search, _ = self.strategy.tell(key_tell, state.population, -fitness, state.search, params)  # it minimises
+            search, _ = self.strategy.tell(key_tell, state.population, -judged, state.search, params)  # it minimises
             metrics = population.fitness_metrics(fitness) | {"frames": played.frames.sum()}
             return self._ask(key_ask, search), metrics
 
@@ -109,8 +108,11 @@ class Es(Algorithm):
 
 
 @cache
-def _strategy(env: Env, config: EsConfig) -> Open_ES:
+def _strategy(env: Env, config: EsConfig) -> Any:
     """evosax's strategy; it needs an example of a team, and compiles anew for each object."""
+    import optax  # here, since a champion plays without them, and evosax starts JAX when it is imported
+    from evosax.algorithms import Open_ES
+
     with jax.ensure_compile_time_eval(), _lenient():
         teams = population.random_teams(jax.random.key(0), env, config.actor_hidden, 1)
         example = jax.tree.map(lambda leaf: leaf[0], teams)

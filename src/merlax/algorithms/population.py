@@ -25,5 +25,10 @@ def fitness_keys(key: Key, teams: int, episodes: int, same_instances: bool) -> K
 
 
 def fitness_metrics(fitness: Float[Array, " pop"]) -> Metrics:
-    """What is recorded of a population."""
-    return {"fitness": fitness, "best_fitness": fitness.max(), "mean_fitness": fitness.mean()}
+    """What is recorded of a population; a broken team has no fitness and is only counted."""
+    return {
+        "fitness": fitness,
+        "best_fitness": jnp.nanmax(fitness),
+        "mean_fitness": jnp.nanmean(fitness),
+        "broken_teams": jnp.isnan(fitness).sum(),
+    }

@@ -1,0 +1,95 @@
+"""What a checkpoint costs: seconds that training waits, seconds of CPU and of writing beside it, bytes on disk.
+
+    python benchmarks/checkpoint_cost.py --out results/reliability/checkpoints.json
+
+The share is an upper bound: it counts all CPU seconds as if training had lost them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from merlax import checkpoints, devices, runs, setups
+from merlax.checkpoints import Position
+from merlax.saving import EVERY_SECONDS, Saver
+
+REPEATS = 5
+
+
+def measure(world: str, preset: str) -> dict[str, Any]:
+    """One world, with its buffers full."""
+    setup = setups.plan(world, "merl", frames=10**9, seed=1, preset=preset)
+    match, key = setup.match(), jax.random.key(1)
+    state = match.init(jax.random.fold_in(key, 0))
+    generation, seconds = 0, []
+    capacity = setup.settings.td3.buffer
+    while int(state[0].buffer.size.sum()) < capacity or generation < 3:
+        generation += 1
+        start = time.monotonic()
+        state, metrics = match.step(jax.random.fold_in(key, generation), state)
+        jax.block_until_ready(metrics)
+        seconds.append(time.monotonic() - start)
+    found: dict[str, list[float]] = {
+        "waiting_seconds": [],
+        "cpu_seconds": [],
+        "writing_seconds": [],
+        "load_seconds": [],
+    }
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        config = json.loads(json.dumps(setup.record()))
+        saver = Saver(Path(folder), config)
+        saver.save(Position(0), state)  # the first one imports Orbax
+        saver.wait()
+        for repeat in range(REPEATS):
+            start, cpu, before = time.monotonic(), time.process_time(), saver.blocked
+            saver.save(Position(generation + repeat), state)
+            saver.wait()
+            found["waiting_seconds"].append(saver.blocked - before)
+            found["writing_seconds"].append(time.monotonic() - start)
+            found["cpu_seconds"].append(time.process_time() - cpu)
+        newest = saver.folder / str(checkpoints.generations(saver.folder)[-1])
+        size = sum(file.stat().st_size for file in newest.rglob("*") if file.is_file())
+        start = time.monotonic()
+        position_and_state = saver.newest(state)
+        found["load_seconds"].append(time.monotonic() - start)
+        assert position_and_state is not None
+    medians = {name: round(statistics.median(values), 4) for name, values in found.items()}
+    cost = medians["waiting_seconds"] + medians["cpu_seconds"]
+    return medians | {
+        "disk_mb": round(size / 1e6, 1),
+        "arrays_mb": round(sum(a.nbytes for a in jax.tree.leaves(state)) / 1e6, 1),
+        "median_generation_seconds": round(float(np.median(seconds[1:])), 3),
+        "share_at_default_interval": round(cost / EVERY_SECONDS, 5),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--worlds", nargs="+", default=["rover-3", "predator-prey", "two-rovers"])
+    parser.add_argument("--preset", default="fast")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    devices.use_compilation_cache()
+    result = {
+        "interval_seconds": EVERY_SECONDS,
+        **{world: measure(world, options.preset) for world in options.worlds},
+        **runs.versions(),
+    }
+    text = json.dumps(result, indent=2)
+    print(text)
+    if options.out:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()

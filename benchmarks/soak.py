@@ -1,0 +1,101 @@
+"""A long run of a tiny world: are memory and file handles flat, is every row there, is the end as fast as the start?
+
+python benchmarks/soak.py --generations 20000 --out results/reliability/soak.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from merlax import api, runs, setups
+from merlax.display import Silent
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from tests.rendezvous import Rendezvous
+
+TINY: dict[str, Any] = {
+    "evolution": {"population": 6, "fitness_episodes": 1},
+    "td3": {"batch": 8, "buffer": 2000},
+    "explore_episodes": 2,
+    "actor_hidden": [8],
+    "critic_hidden": [8],
+}
+SAMPLE = 100  # generations between two samples
+WARM = 0.1  # share of the run that fills caches and buffers, and is not judged
+
+
+class Watch(Silent):
+    """Notes, now and then, what the process uses."""
+
+    def __init__(self) -> None:
+        self.samples: list[dict[str, float]] = []
+
+    def update(self, row: dict[str, Any]) -> None:
+        if row["generation"] % SAMPLE == 0:
+            resident = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+            self.samples.append(
+                {
+                    "generation": row["generation"],
+                    "memory_mb": resident / 2**20,
+                    "handles": len(os.listdir("/proc/self/fd")),
+                    "seconds": time.monotonic(),
+                    "cpu_seconds": time.process_time(),
+                }
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--generations", type=int, default=20_000)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    env, watch = Rendezvous(), Watch()
+    frames = (6 * 2 + 2) * env.horizon * options.generations
+    setup = setups.plan(env, "merl", frames=frames, seed=1, preset="fast", changes=TINY)
+    with tempfile.TemporaryDirectory() as folder:
+        run, _ = api.train_until(setup, Path(folder) / "run", False, watch)
+        rows = run.progress["generation"]
+    result = judge(watch.samples) | {
+        "generations": options.generations,
+        "rows": len(rows),
+        "rows_complete": bool((rows == np.arange(1, options.generations + 1)).all()),
+        "versions": runs.versions()["versions"],
+    }
+    text = json.dumps(result, indent=2)
+    print(text)
+    if options.out:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(text + "\n")
+
+
+def judge(samples: list[dict[str, float]]) -> dict[str, Any]:
+    """Slopes by least squares after the warm-up; speed of the last tenth against that of the first tenth after it."""
+    column = {name: np.array([sample[name] for sample in samples]) for name in samples[0]}
+    kept = slice(int(len(samples) * WARM), None)
+    slope = np.polyfit(column["generation"][kept], column["memory_mb"][kept], 1)[0]
+    part = max(2, len(samples) // 10)
+
+    def per_generation(name: str, where: slice) -> float:
+        return float(np.diff(column[name][where]).mean() / SAMPLE * 1000)
+
+    start, end = slice(kept.start, kept.start + part), slice(-part, None)
+    return {
+        "memory_mb": [round(float(column["memory_mb"][i]), 1) for i in (kept.start, -1)],
+        "memory_slope_mb_per_1000_generations": round(float(slope) * 1000, 4),
+        "handles": [int(column["handles"][kept].min()), int(column["handles"][kept].max())],
+        "ms_per_generation": [round(per_generation("seconds", where), 3) for where in (start, end)],
+        "cpu_ms_per_generation": [round(per_generation("cpu_seconds", where), 3) for where in (start, end)],
+    }
+
+
+if __name__ == "__main__":
+    main()
