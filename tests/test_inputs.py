@@ -38,14 +38,26 @@ def small(default):
     return st.sampled_from(["sequential", "joint", "own", "agent", "mixed", "global", "loud"])
 
 
-def changes(default):
-    """A few changes to a configuration, nested ones included."""
-    fields = {
-        field.name: changes(value) if dataclasses.is_dataclass(value) else small(value)
-        for field in dataclasses.fields(default)
-        for value in [getattr(default, field.name)]
-    }
-    return st.fixed_dictionaries({}, optional=fields)
+def fields(default, *path):
+    """All fields, nested ones included, as (path, value)."""
+    for field in dataclasses.fields(default):
+        value = getattr(default, field.name)
+        if dataclasses.is_dataclass(value):
+            yield from fields(value, *path, field.name)
+        else:
+            yield (*path, field.name), value
+
+
+@st.composite
+def changes(draw, default):
+    """One, two or three changes to a configuration: with more, hardly any would be accepted."""
+    found: dict = {}
+    for path, value in draw(st.lists(st.sampled_from(list(fields(default))), min_size=1, max_size=3)):
+        at = found
+        for name in path[:-1]:
+            at = at.setdefault(name, {})
+        at[path[-1]] = draw(small(value))
+    return found
 
 
 SMALL = {
