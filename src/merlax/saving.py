@@ -13,7 +13,7 @@ from merlax.types import UserError
 
 T = TypeVar("T")
 
-EVERY_SECONDS = 60.0
+EVERY_SECONDS = 90.0
 LARGEST_SHARE = 0.02  # of the time between two checkpoints that they may take
 
 
@@ -65,10 +65,7 @@ class Saver:
         if self._error is not None:
             error, self._error = self._error, None
             reason = " ".join(str(error).split())[:200]
-            raise UserError(
-                f"A checkpoint could not be written to '{self.folder}' ({reason}), so training stopped; "
-                "make room there and go on with `merlax resume`."
-            ) from error
+            raise OSError(f"a checkpoint: {reason}") from error  # the run folder says the rest
 
     def last_good(self) -> str:
         """The newest complete checkpoint, in words."""

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from merlax import config, envs, presets
+from merlax import checkpoints, config, envs, presets
 from merlax.experiments.experiment import Job
 from merlax.types import UserError
 
@@ -43,6 +43,18 @@ def is_finished(job: Job, root: Path) -> bool:
     """Whether the run is there to its last frame, with exactly these settings."""
     folder = root / job.folder
     return _read(folder / _REQUEST) == request(job) and _read(folder / "final.json").get("finished") is True
+
+
+def can_resume(job: Job, root: Path, devices: int) -> bool:
+    """Whether a run with exactly these settings was interrupted, and its numbers can be continued on these devices."""
+    folder = root / job.folder
+    same = _read(folder / _REQUEST) == request(job) and _read(folder / "config.json").get("devices") == devices
+    return same and bool(checkpoints.generations(folder / checkpoints.FOLDER))
+
+
+def resume(job: Job, root: Path) -> list[str]:
+    """The command that continues a run."""
+    return [sys.executable, "-m", "merlax.cli", "resume", str(root / job.folder), "--quiet"]
 
 
 def prepare(job: Job, root: Path) -> list[str]:

@@ -77,10 +77,13 @@ def run(jobs: Sequence[Job], root: Path, board: Board, workers: int | None = Non
 
 def _start(job: Job, root: Path, own_cores: list[int], lock: int) -> _Worker:
     """Start a job; its process holds the lock, too, so that nobody takes over its folder should this one be killed."""
-    command = requests.prepare(job, root)
     folder = root / job.folder
+    if requests.can_resume(job, root, len(own_cores)):
+        command = requests.resume(job, root)
+    else:
+        command = requests.prepare(job, root)
+        (folder / "progress.csv").unlink(missing_ok=True)
     environment = os.environ | {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}  # several processes may share one GPU
-    (folder / "progress.csv").unlink(missing_ok=True)
     with (folder / requests.LOG).open("wb") as log:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env=environment, pass_fds=[lock]
@@ -117,7 +120,7 @@ def _status(worker: _Worker) -> Status:
 
 
 def _stop(workers: Sequence[_Worker]) -> None:
-    """End the processes: what they have not finished starts anew the next time."""
+    """End the processes: what they have not finished goes on from its last checkpoint the next time."""
     for worker in workers:
         worker.process.terminate()
     deadline = time.monotonic() + GRACE_SECONDS
