@@ -95,8 +95,9 @@ def test_a_full_disk_stops_a_run_and_loses_no_row(nursery, small_disk, tmp_path,
     (small_disk / "filler").unlink()
     if every:
         return  # it would begin again, for it had made no checkpoint
+    done = len(rows(out))
     process = nursery.start("resume", out, log=log)
-    assert wait_for(lambda: len(rows(out)) > len(reported), process), log.read_text()
+    assert wait_for(lambda: len(rows(out)) > done, process), log.read_text()
     os.kill(process, signal.SIGINT)
     assert nursery.wait(process) == 130
     assert rows(out)[: len(reported)] == reported
