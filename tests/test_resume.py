@@ -48,11 +48,17 @@ def rows(run: Path) -> list[dict[str, str]]:
         return []
 
 
+def ended(process: int) -> bool:
+    """Whether it has ended, though nobody may have asked after it yet."""
+    os.kill(process, 0)  # it stays until its parent asks
+    return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+
+
 def wait_for(condition, process):
     """Until it holds; False if the process ended first."""
     deadline = time.monotonic() + 120
     while not condition():
-        if not Path(f"/proc/{process}").exists() or Path(f"/proc/{process}/stat").read_text().split()[2] == "Z":
+        if ended(process):
             return False
         assert time.monotonic() < deadline
         time.sleep(0.005)

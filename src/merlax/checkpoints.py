@@ -194,7 +194,12 @@ def _checkpointer() -> Any:
 
 @cache
 def _hush() -> None:
-    """Where one array fails, the others report to a loop that Orbax has closed already: Python prints each of them."""
+    """Let Orbax fail silently: the caller says what failed in one sentence.
+
+    It logs pages through absl, and where one array fails, the others report to a loop that is closed already, which
+    Python prints once for each of them.
+    """
+    logging.getLogger("absl").setLevel(logging.CRITICAL)
     show = sys.unraisablehook
 
     def filtered(found: Any) -> None:
