@@ -78,7 +78,7 @@ def tiny(algorithm):
     return config.merge(default, {name: value for name, value in SMALL.items() if name in names})
 
 
-@examples(8)
+@examples(5)
 @hypothesis.given(st.data())
 def test_an_accepted_configuration_trains_two_generations(data):
     algorithm = data.draw(st.sampled_from(algorithms.names()))
