@@ -177,9 +177,9 @@ def _training_estimate(algorithm: Merl) -> float:
 def _filled(algorithm: Merl) -> Any:
     """A state whose buffers are full, of numbers like those of real transitions."""
     state = algorithm.init(jax.random.key(0))
-    rows = jax.random.uniform(jax.random.key(1), state.buffer.rows.shape)
-    size = jnp.full_like(state.buffer.size, rows.shape[1])
-    rows, size = devices.divide(algorithm.mesh, (rows, size))
+    place, shape = state.buffer.rows.sharding, state.buffer.rows.shape
+    rows = jax.jit(lambda key: jax.random.uniform(key, shape), out_shardings=place)(jax.random.key(1))
+    size = devices.divide(algorithm.mesh, jnp.full_like(state.buffer.size, shape[1]))
     return eqx.tree_at(lambda s: (s.buffer.rows, s.buffer.size), state, (rows, size))
 
 
@@ -225,6 +225,7 @@ def _report_first_generation(world: str, preset: str) -> None:
         tested = rollout.play_test(jax.random.key(0), algorithm.env, algorithm.champion(state), 10, opponent)
         tested.fitness.block_until_ready()
         times.append(time.perf_counter() - start)
+    state = None  # or there would be two buffers
     state = _filled(algorithm)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps({"compile_s": times[0] - times[1], "peak_memory_mb": memory}))

@@ -195,16 +195,13 @@ def evolve(
     first = jnp.where(selection.duplicate, first, selection.winners)
     second = jnp.where(selection.duplicate, second, selection.winners)
 
-    def child(xs: tuple[Key, Key, Array, Array]) -> Array:
+    def child(xs: tuple[Key, Key, T, T]) -> T:
         key_cross, key_mutate, first, second = xs
         return maybe_mutate(key_mutate, crossover(key_cross, first, second), config)
 
-    # As plain rows of weights: with a genome's leaves, every operator would flatten and rebuild each team.
-    flat = jax.vmap(lambda genome: ravel_pytree(genome)[0])(population)
     keys = jax.random.split(key_cross, offspring), jax.random.split(key_mutate, offspring)
-    children = batch(child)((*keys, flat[first], flat[second]))
-    _, unravel = ravel_pytree(jax.tree.map(lambda leaf: leaf[0], population))
-    return jax.vmap(unravel)(jnp.concatenate([flat[selection.elites], children]))
+    children = batch(child)((*keys, take(population, first), take(population, second)))
+    return jax.tree.map(lambda *parts: jnp.concatenate(parts), take(population, selection.elites), children)
 
 
 def parents(key: Key, selection: Selection) -> tuple[Int[Array, " offspring"], Int[Array, " offspring"]]:

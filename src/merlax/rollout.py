@@ -66,7 +66,7 @@ def play(
     noises = None if noise is None else noise * jax.random.normal(key_noise, shape)
 
     def step(carry, xs):
-        obs, state, alive = carry
+        obs, state, alive, trail = carry
         (key, key_opponent), noise = xs
         action = policy(obs) if noise is None else jnp.clip(policy(obs) + noise, -1.0, 1.0)
         result, theirs = _advance((key, key_opponent), env, state, action, opponent, opponent_noise)
@@ -74,26 +74,31 @@ def play(
         ends = jnp.broadcast_to(terminated, (env.num_agents,))
         paid = reward.team, reward.agent.mean(), None if theirs is None else theirs.reward.mean()
         paid = jax.tree.map(lambda amount: jnp.where(alive, amount, 0.0), paid)
-        fault = alive & _faults(next_obs, reward, theirs)
+        trail = _trail(trail, alive, next_obs, theirs)
         ours = Transition(obs, action, pay(reward), next_obs, ends) if keep else None
-        return (next_obs, state, alive & ~(terminated | truncated)), (paid, fault, ours, theirs, alive)
+        return (next_obs, state, alive & ~(terminated | truncated), trail), (paid, ours, theirs, alive)
 
     keys = jax.random.split(key_steps, env.horizon), jax.random.split(key_opponent, env.horizon)
-    carry = obs, state, jnp.ones((), bool)
-    _, (paid, fault, ours, theirs, valid) = jax.lax.scan(step, carry, (keys, noises))
+    first = obs * 0.0, None if opponent is None else env.opponent_obs(state) * 0.0  # type: ignore[attr-defined]
+    carry = obs, state, jnp.ones((), bool), first
+    (*_, trail), (paid, ours, theirs, valid) = jax.lax.scan(step, carry, (keys, noises))
     team, agent, other = jax.tree.map(jnp.sum, paid)
-    fault = fault.any(axis=0).at[0].max(~jnp.isfinite(obs).all())
+    fault = ~jnp.stack([_finite(trail), _finite(team), _finite((agent, other))])
     team = jnp.where(fault.any(), jnp.nan, team)
     return Episode(team, agent, valid.sum(), fault, other), Memory(valid, ours, theirs)
 
 
-def _faults(obs: Array, reward: Reward, theirs: Transition | None) -> Bool[Array, " fault"]:
-    """Which of FAULTS one step shows, on either side."""
-    seen, paid = [obs], [reward.agent]
-    if theirs is not None:
-        seen, paid = [*seen, theirs.next_obs], [*paid, theirs.reward]
-    broken = lambda arrays: ~jnp.stack([jnp.isfinite(array).all() for array in arrays]).all()  # noqa: E731
-    return jnp.stack([broken(seen), broken([reward.team]), broken(paid)])
+def _trail(trail: Any, alive: Array, obs: Array, theirs: Transition | None) -> Any:
+    """What all observations of both sides leave behind: zeros, unless one was not finite.
+
+    0 times infinity is NaN, and NaN stays. A test of every number in every step would cost a sixth of a rollout.
+    """
+    seen = obs, None if theirs is None else theirs.next_obs
+    return jax.tree.map(lambda mark, x: mark + jnp.where(alive, x, 0.0) * 0.0, trail, seen)
+
+
+def _finite(tree: Any) -> Bool[Array, ""]:
+    return jnp.stack([jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(tree)]).all()
 
 
 def _advance(
