@@ -58,7 +58,7 @@ def test_it_comes_back_exactly_and_only_two_are_kept(folder):
 
 
 def test_only_the_filled_part_of_a_buffer_is_stored():
-    assert checkpoints.snapshot(state(1, filled=3))["buffer.rows"].shape == (1, 3, 2, 16)
+    assert checkpoints.snapshot(state(1, filled=3))["buffer.rows.0"].shape == (1, 3, 2, 16)
 
 
 def largest(folder: Path) -> Path:

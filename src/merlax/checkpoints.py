@@ -50,13 +50,19 @@ def identity(config: dict[str, Any]) -> dict[str, Any]:
     return {"world": config["world"], "algorithm": config["algorithm"], "config": digest}
 
 
-def snapshot(state: Any) -> Arrays:
-    """A copy of all arrays in the host's memory; of the buffers, the part that is filled."""
+def snapshot(state: Any, *, copy: bool = True) -> Arrays:
+    """All arrays in the host's memory; of the buffers, the part that is filled, shard by shard.
+
+    Without a copy they are valid only until the state is used up.
+    """
     arrays: Arrays = {}
     for path, node in jax.tree_util.tree_flatten_with_path(state, is_leaf=_is_buffer)[0]:
         if _is_buffer(node):
             filled = int(np.max(node.size))
-            parts = {"rows": _copy(node.rows, filled), "cursor": _copy(node.cursor), "size": _copy(node.size)}
+            parts = {"cursor": _copy(node.cursor), "size": _copy(node.size)}
+            for shard in node.rows.addressable_shards:  # each by itself: as a whole, JAX would keep a copy of its own
+                rows = np.asarray(shard.data)[:, :filled]
+                parts[f"rows.{shard.index[0].start or 0}"] = np.array(rows) if copy else rows
             arrays |= {f"{_name(path)}.{part}": array for part, array in parts.items()}
         else:
             arrays[_name(path)] = _copy(node)
@@ -67,7 +73,8 @@ def restore(template: T, arrays: Arrays) -> T:
     """A state like `template`, on the same devices, with the numbers of a snapshot."""
 
     def put(path: Any, leaf: Any) -> Any:
-        array = arrays[_name(path)]
+        name = _name(path)
+        array = np.concatenate([arrays[part] for part in _shards(name, leaf)]) if _is_rows(name) else arrays[name]
         if array.shape != leaf.shape:
             missing = [(0, whole - part) for whole, part in zip(leaf.shape, array.shape, strict=True)]
             array = np.pad(array, missing)
@@ -172,13 +179,24 @@ def _read(path: Path, described: dict[str, Any]) -> Arrays:
 def _check_shapes(described: dict[str, Any], template: Any) -> None:
     """Refuse arrays that are not the state's; only a buffer that is not full is smaller."""
     leaves = {_name(path): leaf for path, leaf in jax.tree_util.tree_flatten_with_path(template)[0]}
-    if leaves.keys() != described.keys():
+    wanted = {part: leaf for name, leaf in leaves.items() for part in _shards(name, leaf)}
+    if wanted.keys() != described.keys():
         raise ValueError("it holds other arrays than this run")
     for name, (shape, dtype, _) in described.items():
-        whole = leaves[name].shape
+        whole = wanted[name].shape
         fits = len(shape) == len(whole) and all(0 <= a <= b for a, b in zip(shape, whole, strict=True))
-        if leaves[name].dtype.name != dtype or not (list(whole) == shape or (name.endswith(".rows") and fits)):
+        if wanted[name].dtype.name != dtype or not (list(whole) == shape or (_is_rows(name) and fits)):
             raise ValueError(f"{name} has another shape or type")
+
+
+def _is_rows(name: str) -> bool:
+    """Whether these are the rows of a buffer, or of one shard of it."""
+    return name.endswith(".rows") or ".rows." in name
+
+
+def _shards(name: str, leaf: Any) -> list[str]:
+    """The names under which a leaf is stored: a buffer's rows by shard."""
+    return [f"{name}.{shard}" for shard in range(leaf.shape[0])] if _is_rows(name) else [name]
 
 
 def _checkpointer() -> Any:
@@ -215,9 +233,8 @@ def _put_aside(path: Path) -> None:
     path.rename(aside)
 
 
-def _copy(leaf: Any, filled: int | None = None) -> np.ndarray:
-    array = np.asarray(leaf)
-    return np.array(array if filled is None else array[:, :filled])
+def _copy(leaf: Any) -> np.ndarray:
+    return np.array(np.asarray(leaf))
 
 
 def _checksum(array: np.ndarray) -> int:

@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from merlax import checkpoints
 from merlax.checkpoints import Position
 from merlax.types import UserError
@@ -14,6 +16,7 @@ from merlax.types import UserError
 T = TypeVar("T")
 
 EVERY_SECONDS = 90.0
+LARGE_BYTES = 512e6  # a state of more than this is written at once, without a copy: memory matters more than waiting
 LARGEST_SHARE = 0.02  # of the time between two checkpoints that they may take
 
 
@@ -49,7 +52,14 @@ class Saver:
         """Copy the state and have it written."""
         self.wait()
         start = time.monotonic()
-        arrays = checkpoints.snapshot(state)
+        arrays = checkpoints.snapshot(state, copy=False)
+        if sum(array.nbytes for array in arrays.values()) > LARGE_BYTES:
+            self._write(position, arrays)
+            waited = time.monotonic() - start
+            self.blocked += waited
+            self._due = time.monotonic() + max(self._every, waited / LARGEST_SHARE if self._every else 0)
+            return
+        arrays = {name: np.array(array) for name, array in arrays.items()}
         copying = time.monotonic() - start
         self.blocked += copying
         self._thread = threading.Thread(target=self._write, args=(position, arrays), name="merlax-checkpoint")
