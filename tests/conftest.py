@@ -45,3 +45,21 @@ def nursery(tmp_path_factory):
     nursery = Nursery(tmp_path_factory.mktemp("cache"))
     yield nursery
     nursery.close()
+
+
+@pytest.fixture
+def refuses(capsys, tmp_path, monkeypatch):
+    """That the command line answers bad input with one sentence and code 2, and writes nothing."""
+    from merlax import cli
+
+    monkeypatch.chdir(tmp_path)
+
+    def check(args, sentence):
+        assert cli.main(args) == 2
+        error = capsys.readouterr().err
+        assert error.startswith("merlax: ")
+        assert sentence in error
+        assert error.count("\n") == 1
+        assert not list(tmp_path.iterdir())
+
+    return check

@@ -44,15 +44,8 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD, ids=str)
-def test_bad_input_gets_one_sentence_and_code_2(case, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    args, sentence = BAD[case]
-    assert cli.main(args) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("merlax: ")
-    assert sentence in error
-    assert error.count("\n") == 1
-    assert not list(tmp_path.iterdir())  # nothing written
+def test_bad_input_gets_one_sentence_and_code_2(case, refuses):
+    refuses(*BAD[case])
 
 
 @pytest.mark.parametrize(

@@ -49,9 +49,9 @@ def train(
 
     `env` is a world or the name of one; `config` is a dict of changes to the preset, such as
     `{"td3": {"discount": 0.9}}`, or a whole configuration. In a world with an opponent, `opponent` is "ddpg" (it
-    learns, the default), "scripted", or a run folder whose opponent is to be met, frozen. Ctrl-C ends the run early,
-    with all its files; `resume` continues it. Every `checkpoint_every` seconds (0: every generation) there is a
-    checkpoint to continue from.
+    learns, the default), "scripted", or a run folder whose opponent is to be met, frozen; changes to how it learns
+    stand under "adversary" in `config`. Ctrl-C ends the run early, with all its files; `resume` continues it. Every
+    `checkpoint_every` seconds (0: every generation) there is a checkpoint to continue from.
     """
     setup = setups.plan(
         env, algorithm, frames=frames, seed=seed, preset=preset, changes=config, opponent=opponent
@@ -124,8 +124,7 @@ def evaluate(
 
     In a contest it meets the newest opponent of its own run, or that of the run `against`, or the "scripted" one.
     """
-    if episodes < 1:
-        raise UserError(f"episodes is {episodes}; choose at least 1.")
+    _check_episodes(episodes)
     _check_seed(seed)
     run = _open(run)
     return training.evaluate(_evaluation_key(seed), run.env, run.champion, episodes, _opponent(run, against))
@@ -135,19 +134,19 @@ def play_each_other(
     folders: Sequence[Run | str | Path], episodes: int = FINAL_EPISODES, seed: int = 0
 ) -> crossplay.Matrix:
     """Every run's champion against every run's opponent and the scripted one, on the same instances."""
-    if episodes < 1:
-        raise UserError(f"episodes is {episodes}; choose at least 1.")
+    _check_episodes(episodes)
     _check_seed(seed)
     return crossplay.play(_evaluation_key(seed), [_open(run) for run in folders], episodes)
 
 
 def plot_matrix(matrix: crossplay.Matrix, out: str | Path) -> Path:
-    """Draw the scores of all teams against all opponents as a heat map."""
+    """Draw the scores of all teams against all opponents as a heat map, with their numbers beside it as .csv."""
     scores = np.array([[score.mean for score in line] for line in matrix.scores])
     figures.heat_map(
         scores, matrix.teams, matrix.opponents, Path(out),
         title=f"Mean team score on {matrix.world}", row_name="team of", column_name="opponent of",
     )  # fmt: skip
+    Path(out).with_suffix(".csv").write_text(matrix.csv())
     return Path(out)
 
 
@@ -244,6 +243,11 @@ def _obey(ended_by: int | None) -> None:
     """A script that was asked to end shall end; after Ctrl-C it goes on with what there is."""
     if ended_by == signal.SIGTERM:
         sys.exit(128 + signal.SIGTERM)
+
+
+def _check_episodes(episodes: int) -> None:
+    if episodes < 1:
+        raise UserError(f"episodes is {episodes}; choose at least 1.")
 
 
 def _check_seed(seed: int) -> None:

@@ -29,6 +29,7 @@ Arrays = dict[str, np.ndarray]
 
 FORMAT = 1
 KEEP = 2
+PIECE_BYTES = 4_000_000  # what is being written is held twice, so it is written in small pieces
 FOLDER = "checkpoints"
 _DECIDES = ("world", "env", "algorithm", "preset", "opponent", "frames", "seed", "config")  # of `config.json`
 _LOG = logging.getLogger("merlax")
@@ -50,22 +51,21 @@ def identity(config: dict[str, Any]) -> dict[str, Any]:
     return {"world": config["world"], "algorithm": config["algorithm"], "config": digest}
 
 
-def snapshot(state: Any, *, copy: bool = True) -> Arrays:
-    """All arrays in the host's memory; of the buffers, the part that is filled, shard by shard.
+def snapshot(state: Any) -> Arrays:
+    """All arrays as the host sees them; of the buffers, the part that is filled, shard by shard.
 
-    Without a copy they are valid only until the state is used up.
+    They are views where they can be: valid only until the state is used up.
     """
     arrays: Arrays = {}
     for path, node in jax.tree_util.tree_flatten_with_path(state, is_leaf=_is_buffer)[0]:
         if _is_buffer(node):
             filled = int(np.max(node.size))
-            parts = {"cursor": _copy(node.cursor), "size": _copy(node.size)}
+            parts = {"cursor": np.asarray(node.cursor), "size": np.asarray(node.size)}
             for shard in node.rows.addressable_shards:  # each by itself: as a whole, JAX would keep a copy of its own
-                rows = np.asarray(shard.data)[:, :filled]
-                parts[f"rows.{shard.index[0].start or 0}"] = np.array(rows) if copy else rows
+                parts[f"rows.{shard.index[0].start or 0}"] = np.asarray(shard.data)[:, :filled]
             arrays |= {f"{_name(path)}.{part}": array for part, array in parts.items()}
         else:
-            arrays[_name(path)] = _copy(node)
+            arrays[_name(path)] = np.asarray(node)
     return arrays
 
 
@@ -90,8 +90,9 @@ def save(folder: Path, position: Position, run: dict[str, Any], arrays: Arrays) 
     described = {name: [list(a.shape), a.dtype.name, _checksum(a)] for name, a in arrays.items()}
     manifest = {"format": FORMAT, "run": run, "position": asdict(position), "arrays": described}
     manifest["checksum"] = _digest(manifest)
+    pieces = dict.fromkeys(arrays, ocp.SaveArgs(chunk_byte_size=PIECE_BYTES))
     items = ocp.args.Composite(
-        state=ocp.args.PyTreeSave(arrays),  # type: ignore[call-arg]
+        state=ocp.args.PyTreeSave(arrays, pieces),  # type: ignore[call-arg]
         manifest=ocp.args.JsonSave(manifest),  # type: ignore[call-arg]
     )
     with _checkpointer() as checkpointer:
@@ -200,12 +201,15 @@ def _shards(name: str, leaf: Any) -> list[str]:
 
 
 def _checkpointer() -> Any:
-    """Uncompressed: compressing would compete with training for the cores, and buffers hardly shrink."""
+    """The least memory and time: no copy of the arrays, one file per piece, nothing compressed (it hardly shrinks)."""
     import orbax.checkpoint as ocp
 
     _hush()
+    handlers = ocp.type_handlers
+    registry = handlers.create_type_handler_registry((np.ndarray, handlers.NumpyHandler(deepcopy_host_arrays=False)))
     handler = ocp.CompositeCheckpointHandler(
-        state=ocp.PyTreeCheckpointHandler(use_compression=False), manifest=ocp.JsonCheckpointHandler()
+        state=ocp.PyTreeCheckpointHandler(use_compression=False, use_ocdbt=False, type_handler_registry=registry),
+        manifest=ocp.JsonCheckpointHandler(),
     )
     return ocp.Checkpointer(handler)
 
@@ -231,10 +235,6 @@ def _put_aside(path: Path) -> None:
     aside = path.with_name(path.name + ".bad")
     shutil.rmtree(aside, ignore_errors=True)
     path.rename(aside)
-
-
-def _copy(leaf: Any) -> np.ndarray:
-    return np.array(np.asarray(leaf))
 
 
 def _checksum(array: np.ndarray) -> int:

@@ -81,13 +81,18 @@ def plan(
     adversary_changes: Any = None,
     world: str | None = None,
 ) -> Setup:
-    """A setup from what the user asks for; `changes` are to the preset, as a dict or as a whole configuration."""
+    """A setup from what the user asks for; `changes` are to the preset, as a dict or as a whole configuration.
+
+    In a dict, those under "adversary" are the opponent's.
+    """
     algorithms.check(algorithm)
     if world is None or isinstance(env, str):
         world, env = resolve(env)
-    settings = _changed(presets.preset(preset, world, algorithm), changes)
     kind, frozen = _opponent(env, opponent)
-    rival = _changed(presets.adversary(preset, world), adversary_changes) if kind == DDPG else None
+    changes, theirs = divide(changes, env)
+    adversary_changes = theirs if adversary_changes is None else adversary_changes
+    settings = _changed(presets.preset(preset, world, algorithm), changes)
+    rival = _changed(presets.adversary(preset, world), adversary_changes, "adversary") if kind == DDPG else None
     return Setup(world, env, algorithm, preset, settings, frames, seed, kind, rival, frozen)
 
 
@@ -134,7 +139,16 @@ def _opponent(env: Env, asked: str | Path | None) -> tuple[str | None, TeamPolic
     return FROZEN, policy
 
 
-def _changed(default: Any, changes: Any) -> Any:
+def divide(changes: Any, env: Env) -> tuple[Any, Any]:
+    """Changes to the team's settings, and those to its opponent's."""
+    if not isinstance(changes, dict) or "adversary" not in changes:
+        return changes, None
+    if not isinstance(env, Contest):
+        raise UserError("This world has no opponent; leave 'adversary' out of the config.")
+    return {name: value for name, value in changes.items() if name != "adversary"}, changes["adversary"]
+
+
+def _changed(default: Any, changes: Any, what: str = "config") -> Any:
     if isinstance(changes, dict):
-        return config.merge(default, changes)
+        return config.merge(default, changes, what)
     return default if changes is None else changes

@@ -59,8 +59,6 @@ def run(
             return _run(match, folder, display, saver, caught, frames, jax.random.key(seed), resume)
         except KeyboardInterrupt:
             return caught.number or signal.SIGINT
-        finally:
-            saver.wait()
 
 
 def _run(
@@ -94,14 +92,12 @@ def _begin(match: Match, folder: RunFolder, at: Position, state: Any) -> None:
     """Bring the folder to where the state is; an opponent that never changes must be there from the start."""
     folder.begin(at.generation, at.frames)
     champion, opponent = jax.device_get((match.champion(state), match.opponent(state)))
-    if at.generation:
-        _save_teams(folder, champion, opponent)
-    elif isinstance(opponent, Learnt):
-        folder.save_opponent(opponent.policy)
+    _save_teams(folder, champion if at.generation else None, opponent)
 
 
-def _save_teams(folder: RunFolder, champion: TeamPolicy, opponent: Any) -> None:
-    folder.save_champion(champion)
+def _save_teams(folder: RunFolder, champion: TeamPolicy | None, opponent: Any) -> None:
+    if champion is not None:
+        folder.save_champion(champion)
     if isinstance(opponent, Learnt):
         folder.save_opponent(opponent.policy)
 
@@ -161,7 +157,6 @@ def _check_finite(row: dict[str, Any], state: Any, saver: Saver) -> None:
     """Stop where a number is not finite; one broken team is no reason, for evolution ranks it last."""
     place = _not_finite(row, state)
     if place:
-        saver.wait()
         raise UserError(
             f"Training stopped in generation {row['generation']}: {place}; {saver.last_good()}. "
             "Lower the learning rates, or check what the world gives."

@@ -14,14 +14,8 @@ from merlax.types import Key, Reward, UserError
 StepResult = tuple[Float[Array, "agent obs"], Any, Reward, Bool[Array, ""], Bool[Array, ""], dict[str, Array]]
 
 
-@runtime_checkable
-class Env(Protocol):
-    """One cooperative world: pure, hashable, jit- and vmap-able, without batch axes.
-
-    `reward.team` summed over an episode is the team's fitness; `reward.agent` is what each agent
-    learns from. The two never mix inside a world. There is no auto-reset: the last observation of an
-    episode is the true one.
-    """
+class World(Protocol):
+    """What every world has: its sizes, and a start."""
 
     @property
     def num_agents(self) -> int: ...
@@ -36,6 +30,16 @@ class Env(Protocol):
     def horizon(self) -> int: ...
 
     def reset(self, key: Key) -> tuple[Float[Array, "agent obs"], Any]: ...
+
+
+@runtime_checkable
+class Env(World, Protocol):
+    """One cooperative world: pure, hashable, jit- and vmap-able, without batch axes.
+
+    `reward.team` summed over an episode is the team's fitness; `reward.agent` is what each agent
+    learns from. The two never mix inside a world. There is no auto-reset: the last observation of an
+    episode is the true one.
+    """
 
     def step(self, key: Key, state: Any, action: Float[Array, "agent act"]) -> StepResult:
         """Return `obs, state, reward, terminated, truncated, info`."""
@@ -52,28 +56,14 @@ class Side:
 
 
 @runtime_checkable
-class Contest(Protocol):
+class Contest(World, Protocol):
     """A world with an opponent: a second side with its own observation, action and reward.
 
     Sizes, `reset` and what `step` returns are the team's, as in `Env`.
     """
 
     @property
-    def num_agents(self) -> int: ...
-
-    @property
-    def obs_size(self) -> int: ...
-
-    @property
-    def act_size(self) -> int: ...
-
-    @property
-    def horizon(self) -> int: ...
-
-    @property
     def opponent(self) -> Side: ...
-
-    def reset(self, key: Key) -> tuple[Float[Array, "agent obs"], Any]: ...
 
     def step(
         self,

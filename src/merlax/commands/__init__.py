@@ -1,0 +1,1 @@
+"""The commands of `merlax`: each is a function of its arguments; its options are the fields of a dataclass."""
