@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import shutil
 import sys
 import zlib
@@ -29,7 +30,7 @@ Arrays = dict[str, np.ndarray]
 
 FORMAT = 1
 KEEP = 2
-PIECE_BYTES = 4_000_000  # what is being written is held twice, so it is written in small pieces
+PIECE_BYTES = 4_000_000  # of an array that are written at a time
 FOLDER = "checkpoints"
 _DECIDES = ("world", "env", "algorithm", "preset", "opponent", "frames", "seed", "config")  # of `config.json`
 _LOG = logging.getLogger("merlax")
@@ -90,9 +91,10 @@ def save(folder: Path, position: Position, run: dict[str, Any], arrays: Arrays) 
     described = {name: [list(a.shape), a.dtype.name, _checksum(a)] for name, a in arrays.items()}
     manifest = {"format": FORMAT, "run": run, "position": asdict(position), "arrays": described}
     manifest["checksum"] = _digest(manifest)
+    lines = {name: array.reshape(-1) for name, array in arrays.items()}  # of these, pieces are views
     pieces = dict.fromkeys(arrays, ocp.SaveArgs(chunk_byte_size=PIECE_BYTES))
     items = ocp.args.Composite(
-        state=ocp.args.PyTreeSave(arrays, pieces),  # type: ignore[call-arg]
+        state=ocp.args.PyTreeSave(lines, pieces),  # type: ignore[call-arg]
         manifest=ocp.args.JsonSave(manifest),  # type: ignore[call-arg]
     )
     with _checkpointer() as checkpointer:
@@ -165,16 +167,15 @@ def clean(folder: Path) -> None:
 def _read(path: Path, described: dict[str, Any]) -> Arrays:
     import orbax.checkpoint as ocp
 
-    shapes = {name: np.empty(shape, dtype) for name, (shape, dtype, _) in described.items()}
+    shapes = {name: np.empty(math.prod(shape), dtype) for name, (shape, dtype, _) in described.items()}
     wanted = {name: ocp.RestoreArgs(restore_type=np.ndarray) for name in shapes}
     items = ocp.args.Composite(state=ocp.args.PyTreeRestore(shapes, restore_args=wanted))  # type: ignore[call-arg]
     with _checkpointer() as checkpointer:
-        arrays = checkpointer.restore(path.absolute(), args=items)["state"]
-    for name, (shape, dtype, checksum) in described.items():
-        array = arrays[name]
-        if list(array.shape) != shape or array.dtype.name != dtype or _checksum(array) != checksum:
+        lines = checkpointer.restore(path.absolute(), args=items)["state"]
+    for name, (_, dtype, checksum) in described.items():
+        if lines[name].dtype.name != dtype or _checksum(lines[name]) != checksum:
             raise ValueError(f"the numbers of {name} were changed")
-    return arrays
+    return {name: lines[name].reshape(shape) for name, (shape, *_) in described.items()}
 
 
 def _check_shapes(described: dict[str, Any], template: Any) -> None:
