@@ -125,6 +125,26 @@ def test_a_world_that_is_not_finite_stops_training_and_is_named(nursery, tmp_pat
     assert rows(out) == []
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "settings", "place"),
+    [
+        ("td3", ["--td3.critic-rate", "1e30"], "critic_loss became"),
+        # Two updates, of which the second one moves the actor: no loss has seen it yet.
+        ("td3", ["--td3.actor-rate", "1e39", "--td3.updates-per-frame", "0.112"], "a weight in"),
+    ],
+)
+def test_a_learner_that_explodes_stops_training_and_the_last_good_checkpoint_is_named(
+    nursery, tmp_path, algorithm, settings, place
+):
+    out, log = tmp_path / "run", tmp_path / "log"
+    command = [*options("rendezvous", algorithm), *settings, "--out", out, "--checkpoint-every", 0, "--quiet"]
+    assert nursery.run("train", *command, log=log) == 2
+    said, done = log.read_text().splitlines()[-1], len(rows(out))
+    assert f"Training stopped in generation {done + 1}: {place}" in said
+    good = f"the last good checkpoint is '{out / 'checkpoints' / str(done)}'"
+    assert (good if done else "there is no checkpoint yet") in said
+
+
 @pytest.mark.parametrize("world", ["picky-team", "picky-observation"])
 def test_a_broken_team_is_ranked_last_and_counted(nursery, tmp_path, world):
     out = tmp_path / "run"
@@ -138,6 +158,23 @@ def test_a_broken_team_is_ranked_last_and_counted(nursery, tmp_path, world):
             fitness = row["fitness"].split()
             assert fitness.count("nan") == int(row["broken_teams"]) < len(fitness)
     assert any(int(row["broken_teams"]) for row in found)
+
+
+@contextlib.contextmanager
+def read_only(folder):
+    """Nobody can write there, the superuser included, whom permissions do not stop."""
+    mount = lambda *options: subprocess.run(["mount", *options], capture_output=True).returncode == 0  # noqa: E731
+    mounted = shutil.which("mount") is not None and mount("--bind", str(folder), str(folder))
+    if mounted:
+        mount("-o", "remount,bind,ro", str(folder))
+    else:
+        folder.chmod(0o555)
+    try:
+        with pytest.raises(OSError, match=r"Read-only|Permission"):
+            (folder / "new").touch()
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True) if mounted else folder.chmod(0o755)
 
 
 BLOCKED = """
@@ -163,12 +200,11 @@ def test_a_champion_plays_without_the_training_extras_and_leaves_its_folder_alon
     for name in ("progress.csv", "final.json", "champion.gif", "learning_curve.png"):
         (out / name).unlink()
     shutil.rmtree(out / "events")
-    out.chmod(0o555)
     listing = lambda: sorted((str(p), p.stat().st_mtime_ns) for p in out.rglob("*"))  # noqa: E731
     before = listing()
-    command = [sys.executable, "-c", BLOCKED, str(out), str(tmp_path / "team.png")]
-    done = subprocess.run(command, capture_output=True, text=True)
+    with read_only(out):
+        command = [sys.executable, "-c", BLOCKED, str(out), str(tmp_path / "team.png")]
+        done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "team.png").exists()
     assert listing() == before
-    out.chmod(0o755)

@@ -102,7 +102,9 @@ def outcomes(nursery, tmp_path_factory):
         assert nursery.run("train", *command, "--out", folder / "whole", log=folder / "whole.log") == 0, (
             folder / "whole.log"
         ).read_text()
-        return folder, kill_and_resume(nursery, folder, command, number, KILLS.get(case, 2 if case[0] == "rendezvous" else 1))
+        return folder, kill_and_resume(
+            nursery, folder, command, number, KILLS.get(case, 2 if case[0] == "rendezvous" else 1)
+        )
 
     with ThreadPoolExecutor(2) as pool:
         return dict(zip(CASES, pool.map(one, enumerate(CASES)), strict=True))

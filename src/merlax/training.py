@@ -25,9 +25,10 @@ from merlax.saving import Saver
 from merlax.signals import Caught
 from merlax.types import Key, UserError
 
-# Whatever else is not finite ends up in one of these, or in a weight.
+# Whatever else is not finite ends up in one of these, or in a weight, and then in a test of it.
 MEASURES = ("best_fitness", "mean_fitness", "explore_score", "agent_reward", "critic_loss", "actor_loss",
-            "champion_score", "opponent_score", "opponent_critic_loss")  # fmt: skip
+            "opponent_critic_loss")  # fmt: skip
+TESTS = ("champion_score", "opponent_score")
 TEST_EPISODES = 10  # instances that the champion meets every generation, as in the paper
 
 
@@ -166,13 +167,13 @@ def _check_finite(row: dict[str, Any], state: Any, saver: Saver) -> None:
 def _not_finite(row: dict[str, Any], state: Any) -> str:
     """What is not finite, in words; nothing if all is well."""
     faults = [name for name, happened in zip(rollout.FAULTS, row["fault"], strict=True) if happened]
+    cause = f", for the world gave {' and '.join(faults)} that is not finite" if faults else ""
     for name in MEASURES:
         if not math.isfinite(row.get(name, 0.0)):
-            cause = f", for the world gave {' and '.join(faults)} that is not finite" if faults else ""
             return f"{name} became {row[name]}{cause}"
     if not all(row[name].all() for name in ("sound", "opponent_sound") if name in row):
         return f"a weight in {' and '.join(_broken_parts(state))} is not finite"
-    return ""
+    return next((f"{name} became {row[name]}{cause}" for name in TESTS if not math.isfinite(row.get(name, 0.0))), "")
 
 
 def _broken_parts(state: Any) -> list[str]:

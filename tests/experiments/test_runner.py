@@ -60,6 +60,30 @@ def test_real_runs_are_skipped_when_finished_and_a_failed_one_is_named(tmp_path)
     assert settings["config"]["evolution"]["population"] == 6
 
 
+def test_a_real_run_that_was_interrupted_goes_on_and_ends_as_if_it_had_not_been(tmp_path):
+    class Interrupting(SilentBoard):
+        def update(self, active, waiting):
+            if active and active[0].progress:
+                raise KeyboardInterrupt
+
+    long = job(1, frames=2000 * fakes.GENERATION)
+    assert runner.run([long], tmp_path / "interrupted", Interrupting(), workers=1).interrupted
+    progress = tmp_path / "interrupted" / long.folder / "progress.csv"
+    before = progress.read_text()
+    assert requests.can_resume(long, tmp_path / "interrupted", len(cores.available()))
+    assert not requests.can_resume(long, tmp_path / "interrupted", len(cores.available()) + 1)
+
+    class Ending(Interrupting):
+        def update(self, active, waiting):
+            if progress.stat().st_size > 2 * len(before):
+                super().update(active, waiting)
+
+    assert runner.run([long], tmp_path / "interrupted", Ending(), workers=1).interrupted
+    after = progress.read_text()
+    assert after.startswith(before)  # it went on: not one row was made again, else its seconds would differ
+    assert len(after) > len(before)
+
+
 def test_a_killed_run_is_named_and_starts_anew(tmp_path, fake, processes):
     fake[1] = "time.sleep(60)"
 
