@@ -8,8 +8,13 @@ import merlax
 
 run = merlax.load(sys.argv[1])
 obs, state = run.env.reset(jax.random.key(0))
+score = 0.0
 for key in jax.random.split(jax.random.key(1), run.env.horizon):
-    obs, state, reward, terminated, truncated, info = run.env.step(key, state, run.champion(obs))
+    actions = [run.champion(obs)]
+    if run.opponent is not None:  # a contest: the other side moves at the same time
+        actions.append(run.opponent(run.env, state))
+    obs, state, reward, terminated, truncated, info = run.env.step(key, state, *actions)
+    score += float(reward.team)
     if terminated or truncated:
         break
-print("score", float(reward.team))
+print(f"score {score:.2f}")

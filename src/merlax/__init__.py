@@ -4,8 +4,20 @@ from merlax import devices as _devices
 
 _devices.use_all_cores()  # must come before JAX starts
 
-from merlax.api import evaluate, plot, render, resume, train  # noqa: E402
-from merlax.envs import Env, Rover, ids, make, register, two_rovers  # noqa: E402
+from merlax.api import evaluate, play_each_other, plot, render, resume, train  # noqa: E402
+from merlax.envs import (  # noqa: E402
+    Contest,
+    Env,
+    KeepAway,
+    PhysicalDeception,
+    PredatorPrey,
+    Rover,
+    Side,
+    ids,
+    make,
+    register,
+    two_rovers,
+)
 from merlax.evolution import expected_selection_rate  # noqa: E402
 from merlax.networks import TeamPolicy  # noqa: E402
 from merlax.presets import preset  # noqa: E402
@@ -14,11 +26,16 @@ from merlax.training import Score  # noqa: E402
 from merlax.types import Reward, UserError  # noqa: E402
 
 __all__ = [
+    "Contest",
     "Env",
+    "KeepAway",
+    "PhysicalDeception",
+    "PredatorPrey",
     "Reward",
     "Rover",
     "Run",
     "Score",
+    "Side",
     "TeamPolicy",
     "UserError",
     "evaluate",
@@ -26,6 +43,7 @@ __all__ = [
     "ids",
     "load",
     "make",
+    "play_each_other",
     "plot",
     "preset",
     "register",
