@@ -98,10 +98,16 @@ def _budgets(found: Results, world: str) -> str:
         name: max(row.frames for row in found.rows if row.world == world and row.method.split(",")[0] == name)
         for name in dict.fromkeys(label.split(",")[0] for label in found.methods(world))
     }
-    rounded = {name: f"{float(f'{frames / 1e6:.2g}'):g} M" for name, frames in longest.items()}
+    rounded = {name: _rounded(frames) for name, frames in longest.items()}
     if len(set(rounded.values())) == 1:
         return f"{rounded.popitem()[1]} frames"
     return ", ".join(f"{name} {frames}" for name, frames in rounded.items()) + " frames"
+
+
+def _rounded(frames: float) -> str:
+    """Two digits: "2 M", "12 k"."""
+    unit, letter = (1e6, "M") if frames >= 1e5 else (1e3, "k")
+    return f"{float(f'{frames / unit:.2g}'):g} {letter}"
 
 
 def _bare(world: str) -> str:
