@@ -14,13 +14,26 @@ from typing import Any
 import jax
 import numpy as np
 
-from merlax import adversary, checkpoints, crossplay, devices, display, figures, rollout, runs, setups, training
+from merlax import (
+    adversary,
+    checkpoints,
+    crossplay,
+    devices,
+    display,
+    figures,
+    folders,
+    rollout,
+    runs,
+    setups,
+    training,
+)
 from merlax.adversary import Learnt, Scripted
 from merlax.algorithms.match import Match
 from merlax.envs.base import Env
+from merlax.folders import RunFolder
 from merlax.published import published
 from merlax.rollout import Opponent
-from merlax.runs import Run, RunFolder
+from merlax.runs import Run
 from merlax.saving import EVERY_SECONDS, Saver
 from merlax.setups import Setup
 from merlax.training import Score
@@ -81,7 +94,7 @@ def train_until(
     training.check_budget(match.algorithm, setup.frames)
     _check_seed(setup.seed)
     name = f"{setup.name.lower()}-{setup.algorithm}-seed{setup.seed}"
-    path = Path(out) if out is not None else runs.free_path(Path("runs"), name)
+    path = Path(out) if out is not None else folders.free_path(Path("runs"), name)
     Saver(path, setup.record(), every)  # refuses a wrong interval before anything is written
     folder = RunFolder(path, setup.record(), force=force)
     return _go(setup, match, folder, show, every, resume=False)

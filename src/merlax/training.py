@@ -18,9 +18,9 @@ from merlax.algorithms.match import Match
 from merlax.checkpoints import Position
 from merlax.display import Display
 from merlax.envs.base import Env
+from merlax.folders import RunFolder
 from merlax.networks import TeamPolicy
 from merlax.rollout import Episode, Opponent
-from merlax.runs import RunFolder
 from merlax.saving import Saver
 from merlax.signals import Caught
 from merlax.types import Key, UserError
