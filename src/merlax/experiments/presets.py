@@ -22,7 +22,7 @@ SIGMAS = (0.01, 0.03, 0.1, 0.3, 1.0)
 WEIGHTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 LONG = 100_000_000  # the paper's budget for EA and ES alone
 
-_FEW = {"explore_episodes": 4, "td3": {"batch": 32}}
+_FEW = {"explore_episodes": 4, "td3": {"batch": 32, "updates_per_frame": 0.02}}
 SMALL: Mapping[str, Mapping[str, Any]] = {
     "merl": {**_FEW, "evolution": {"population": 6, "fitness_episodes": 1}},
     "ea": {"evolution": {"fitness_episodes": 1}},
