@@ -27,6 +27,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "scale-more-updates": {"td3": {"reward_scale": 10.0, "updates_per_frame": 0.06}},
     "scale-slow-actor": {"td3": {"reward_scale": 10.0, "actor_rate": 3e-4}},
     "scale-short": {"td3": {"reward_scale": 10.0, "discount": 0.8}},
+    "scale-short-slow-actor": {"td3": {"reward_scale": 10.0, "discount": 0.8, "actor_rate": 3e-4}},
+    "scale-shorter": {"td3": {"reward_scale": 10.0, "discount": 0.6}},
     "scale-explore": {"td3": {"reward_scale": 10.0}, "explore_episodes": 50},
 }
 COLUMNS = ("world", "frames", "seed", "variant", "against_all", "against_scripted", "seconds")
