@@ -131,9 +131,13 @@ def preset(name: str, world: str | None, algorithm: str = "merl") -> Any:
 
 
 def adversary(name: str, world: str | None) -> AdversaryConfig:
-    """How a world's opponent learns: sizes, rates, batch and buffer as the team's learner (FACTS §4)."""
+    """How a world's opponent learns: sizes, rates, batch and buffer as the team's learner (FACTS §4).
+
+    Its rewards are of another size (a touch costs the prey 10), so that they and its discount are Table 1's.
+    """
     merl = preset(name, world)
-    learner = dataclasses.replace(merl.td3, order="joint", **DDPG)
+    theirs = {field: getattr(PAPER_PARTICLES.td3, field) for field in ("discount", "reward_scale")}
+    learner = dataclasses.replace(merl.td3, order="joint", **theirs, **DDPG)
     return AdversaryConfig(learner, merl.actor_hidden, merl.critic_hidden)
 
 
