@@ -19,8 +19,8 @@ OPPONENT = (
     "--env.horizon 4 --adversary.actor-hidden 8 --adversary.critic-hidden 8 --adversary.td3.batch 8"
     " --adversary.td3.buffer 400 --adversary.td3.burn-in 2 --adversary.td3.updates-per-frame 0.2"
 ).split()
-KILLS = {("rendezvous", "merl"): 4, ("predator-prey", "merl"): 3}  # others: 2 without an opponent, 1 with one
-ROWS = 14
+KILLS = {("rendezvous", "merl"): 4, ("predator-prey", "merl"): 2}  # others: 1
+ROWS = 8
 CASES = [(world, name) for world in ("rendezvous", "predator-prey") for name in algorithms.names()]
 
 
@@ -102,9 +102,7 @@ def outcomes(nursery, tmp_path_factory):
         assert nursery.run("train", *command, "--out", folder / "whole", log=folder / "whole.log") == 0, (
             folder / "whole.log"
         ).read_text()
-        return folder, kill_and_resume(
-            nursery, folder, command, number, KILLS.get(case, 2 if case[0] == "rendezvous" else 1)
-        )
+        return folder, kill_and_resume(nursery, folder, command, number, KILLS.get(case, 1))
 
     with ThreadPoolExecutor(2) as pool:
         return dict(zip(CASES, pool.map(one, enumerate(CASES)), strict=True))

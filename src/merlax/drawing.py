@@ -104,7 +104,7 @@ def _budgets(found: Results, world: str) -> str:
     return ", ".join(f"{name} {frames}" for name, frames in rounded.items()) + " frames"
 
 
-def _rounded(frames: float) -> str:
+def _rounded(frames: int) -> str:
     """Two digits: "2 M", "12 k"."""
     unit, letter = (1e6, "M") if frames >= 1e5 else (1e3, "k")
     return f"{float(f'{frames / unit:.2g}'):g} {letter}"
