@@ -5,16 +5,9 @@ import numpy as np
 import pytest
 from PIL import Image
 from tests.rendezvous import Rendezvous
+from tests.settings import TINY
 
 import merlax
-
-TINY = {
-    "evolution": {"population": 6, "fitness_episodes": 1},
-    "td3": {"batch": 8, "buffer": 2000},
-    "explore_episodes": 2,
-    "actor_hidden": [8],
-    "critic_hidden": [8],
-}
 
 
 def train(env, out, **options):

@@ -4,16 +4,9 @@ import time
 
 import numpy as np
 from tests.rendezvous import Rendezvous
+from tests.settings import TINY
 
 import merlax
-
-TINY = {
-    "evolution": {"population": 6, "fitness_episodes": 1},
-    "td3": {"batch": 8, "buffer": 400},
-    "explore_episodes": 2,
-    "actor_hidden": [8],
-    "critic_hidden": [8],
-}
 
 
 def test_a_clock_that_is_set_back_all_the_time_changes_nothing(tmp_path, monkeypatch):

@@ -4,19 +4,13 @@ import json
 
 import numpy as np
 import pytest
+from tests.settings import TINY
 
 import merlax
-from merlax import api, cli
+from merlax import api, cli, setups
 from merlax.adversary import Learnt, Scripted
 from merlax.types import UserError
 
-TINY = {
-    "evolution": {"population": 6, "fitness_episodes": 1},
-    "td3": {"batch": 8, "buffer": 2000},
-    "explore_episodes": 2,
-    "actor_hidden": [8],
-    "critic_hidden": [8],
-}
 FRAMES = 2 * (6 * 2 + 2) * 25
 
 
@@ -93,3 +87,14 @@ def test_a_mistake_is_one_sentence(run, capsys, unchecked, arguments, says):
 def test_an_overlapping_name_is_refused():
     with pytest.raises(UserError, match="taken already"):
         merlax.register("predator-prey", lambda: None)
+
+
+def test_changes_under_adversary_are_the_opponents():
+    ask = {"frames": FRAMES, "seed": 1, "preset": "fast"}
+    changes = {"td3": {"discount": 0.25}, "adversary": {"td3": {"discount": 0.75}}}
+    setup = setups.plan("predator-prey", "merl", **ask, changes=changes)
+    assert (setup.settings.td3.discount, setup.adversary.td3.discount) == (0.25, 0.75)
+    with pytest.raises(UserError, match="no opponent"):
+        setups.plan("rover-3", "merl", **ask, changes=changes)
+    with pytest.raises(UserError, match=r"adversary\.speed"):
+        setups.plan("predator-prey", "merl", **ask, changes={"adversary": {"speed": 1}})

@@ -60,7 +60,7 @@ def test_real_runs_are_skipped_when_finished_and_a_failed_one_is_named(tmp_path)
     assert settings["config"]["evolution"]["population"] == 6
 
 
-def test_a_real_run_that_was_interrupted_goes_on_and_ends_as_if_it_had_not_been(tmp_path):
+def test_a_real_run_that_was_interrupted_goes_on_where_it_was(tmp_path):
     class Interrupting(SilentBoard):
         def update(self, active, waiting):
             if active and active[0].progress:
