@@ -1,5 +1,17 @@
 """JAX in its strictest mode, two devices, and shapes and types checked at run time."""
 
+import os
+import tempfile
+
+# Compiling takes most of the suite's time: compile without optimisation, and each program once, whichever process of
+# this suite needs it. What the user has compiled is left alone.
+_QUICK = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
+if "PYTEST_XDIST_WORKER" not in os.environ:  # else the environment says all this already
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_QUICK}"
+    _compiled = tempfile.TemporaryDirectory(prefix="merlax-tests-")
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = _compiled.name
+    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+
 import jax
 import jaxtyping
 import optax.tree
@@ -38,11 +50,11 @@ def unchecked():
 
 
 @pytest.fixture(scope="session")
-def nursery(tmp_path_factory):
-    """Starts merlax in processes of its own, which share their compiled programs."""
+def nursery():
+    """Starts merlax in processes of its own."""
     from tests.nursery import Nursery
 
-    nursery = Nursery(tmp_path_factory.mktemp("cache"))
+    nursery = Nursery()
     yield nursery
     nursery.close()
 

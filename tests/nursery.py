@@ -20,16 +20,12 @@ from typing import Any
 class Nursery:
     """The test's end of it."""
 
-    def __init__(self, cache: Path):
-        settings = {
-            "JAX_COMPILATION_CACHE_DIR": str(cache),
-            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-            "XLA_FLAGS": "--xla_force_host_platform_device_count=2 --xla_backend_optimization_level=0",
-        }
+    def __init__(self):
+        devices = {"XLA_FLAGS": f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count=2"}
         self._lock = threading.Lock()
         command = [sys.executable, __file__]
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=os.environ | settings)
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=os.environ | devices)
 
     def start(self, *args: object, log: Path) -> int:
         """Begin `merlax ARGS`; its output goes to the file."""

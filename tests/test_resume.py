@@ -19,7 +19,7 @@ OPPONENT = (
     "--env.horizon 4 --adversary.actor-hidden 8 --adversary.critic-hidden 8 --adversary.td3.batch 8"
     " --adversary.td3.buffer 400 --adversary.td3.burn-in 2 --adversary.td3.updates-per-frame 0.2"
 ).split()
-KILLS = {("rendezvous", "merl"): 4, ("predator-prey", "merl"): 2}  # others: 1
+KILLS = {("rendezvous", "merl"): 6}  # others: 2, one of them while a checkpoint is saved
 ROWS = 8
 CASES = [(world, name) for world in ("rendezvous", "predator-prey") for name in algorithms.names()]
 
@@ -102,7 +102,7 @@ def outcomes(nursery, tmp_path_factory):
         assert nursery.run("train", *command, "--out", folder / "whole", log=folder / "whole.log") == 0, (
             folder / "whole.log"
         ).read_text()
-        return folder, kill_and_resume(nursery, folder, command, number, KILLS.get(case, 1))
+        return folder, kill_and_resume(nursery, folder, command, number, KILLS.get(case, 2))
 
     with ThreadPoolExecutor(2) as pool:
         return dict(zip(CASES, pool.map(one, enumerate(CASES)), strict=True))

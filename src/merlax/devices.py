@@ -19,8 +19,16 @@ from merlax.types import Key
 T = TypeVar("T")
 
 AXIS = "device"
+
+
+def _chosen(flag: str) -> bool:
+    """Whether the user has set it in XLA_FLAGS."""
+    return flag in os.environ.get("XLA_FLAGS", "")
+
+
 # For programs that are compiled often and run briefly: half the compile time and, measured, no slower.
-QUICK_COMPILE = {"xla_backend_optimization_level": 2}
+_LEVEL = "xla_backend_optimization_level"
+QUICK_COMPILE = {} if _chosen(_LEVEL) else {_LEVEL: 2}
 
 
 def use_all_cores() -> None:
@@ -28,8 +36,8 @@ def use_all_cores() -> None:
 
     Must run before JAX starts its backend; afterwards, and on a GPU or TPU, it changes nothing.
     """
-    if "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", ""):
-        return  # the user has chosen
+    if _chosen("xla_force_host_platform_device_count"):
+        return
     with contextlib.suppress(RuntimeError):  # JAX runs already
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         jax.config.update("jax_num_cpu_devices", cores)
