@@ -113,7 +113,7 @@ class Adversary:
         state = AdversaryState(learner, replay.create(c.td3.buffer, *sizes, shards=self.mesh.size))
         return replay.pinned(self.mesh, state)
 
-    @partial(jax.jit, static_argnums=0, donate_argnums=2)
+    @partial(jax.jit, static_argnums=0, donate_argnums=2, compiler_options=devices.QUICK_COMPILE)
     def _improve(self, key: Key, state: AdversaryState, memories: Any) -> tuple[AdversaryState, Metrics]:
         buffer = state.buffer
         for transitions, valid in memories:

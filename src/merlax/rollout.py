@@ -61,7 +61,7 @@ def play(
 ) -> tuple[Episode, Memory]:
     """Play one episode, perhaps with Gaussian noise on the actions, and remember every step."""
     key_reset, key_noise, key_steps, key_opponent = jax.random.split(key, 4)
-    obs, state = env.reset(key_reset)
+    obs, state = _reset(env, key_reset)
     shape = (env.horizon, env.num_agents, env.act_size)
     noises = None if noise is None else noise * jax.random.normal(key_noise, shape)
 
@@ -101,17 +101,28 @@ def _finite(tree: Any) -> Bool[Array, ""]:
     return jnp.stack([jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(tree)]).all()
 
 
+# Traced once for a world, however many programs play it.
+@partial(jax.jit, static_argnums=0)
+def _reset(env: Env, key: Key) -> tuple[Any, Any]:
+    return env.reset(key)
+
+
+@partial(jax.jit, static_argnums=0)
+def _step(env: Env, *args: Any) -> Any:
+    return env.step(*args)
+
+
 def _advance(
     keys: tuple[Key, Key], env: Any, state: Any, action: Array, opponent: Opponent | None, noise: float | None
 ) -> tuple[Any, Transition | None]:
     """One joint step, and the opponent's side of it where there is one."""
     key, key_opponent = keys
     if opponent is None:
-        return env.step(key, state, action), None
+        return _step(env, key, state, action), None
     reply = opponent(env, state)
     if noise is not None:
         reply = jnp.clip(reply + noise * jax.random.normal(key_opponent, reply.shape), -1.0, 1.0)
-    result = env.step(key, state, action, reply)
+    result = _step(env, key, state, action, reply)
     after, terminated = result[1], result[3]
     ends = jnp.broadcast_to(terminated, reply.shape[:1])
     seen, reward, next_seen = env.opponent_obs(state), env.opponent_reward(after), env.opponent_obs(after)

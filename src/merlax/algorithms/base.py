@@ -93,7 +93,7 @@ class Algorithm(abc.ABC):
     def _rollouts(self, key: Key, players: Any, opponent: Opponent | None) -> Experience:
         return self.rollouts(key, players, opponent)
 
-    @partial(jax.jit, static_argnums=0, donate_argnums=2)
+    @partial(jax.jit, static_argnums=0, donate_argnums=2, compiler_options=devices.QUICK_COMPILE)
     def _learn(self, key: Key, state: Any, experience: Experience) -> tuple[Any, Metrics]:
         state, metrics = self.learn(key, state, experience)
         faults = [episode.fault.reshape(-1, episode.fault.shape[-1]).any(axis=0) for episode, _ in experience]
