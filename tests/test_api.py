@@ -1,5 +1,7 @@
 """merlax from Python, as the README shows it."""
 
+import dataclasses
+
 import jax
 import numpy as np
 import pytest
@@ -27,6 +29,14 @@ def test_a_run_comes_back_as_it_was(run):
     assert len(again.progress["frames"]) == 2
     obs, _ = run.env.reset(jax.random.key(0))
     np.testing.assert_array_equal(again.champion(obs), run.champion(obs))
+
+
+def test_a_world_with_numbers_of_its_own_says_so_and_has_no_published_score(run):
+    assert run.world == "rover-2 (num_poi 2, horizon 12, speed free, encoding clean)"
+    rover_3 = {"world": "rover-3", "env": {}}
+    published = dataclasses.replace(run, config=rover_3, env=merlax.Rover(coupling=3, speed="pinned"))
+    assert published.published is not None
+    assert dataclasses.replace(published, env=merlax.Rover(coupling=3, num_poi=6)).published is None
 
 
 def test_evaluating_twice_gives_the_same_score_and_another_seed_other_episodes(run):

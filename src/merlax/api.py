@@ -31,7 +31,6 @@ from merlax.adversary import Learnt, Scripted
 from merlax.algorithms.match import Match
 from merlax.envs.base import Env
 from merlax.folders import RunFolder
-from merlax.published import published
 from merlax.rollout import Opponent
 from merlax.runs import Run
 from merlax.saving import EVERY_SECONDS, Saver
@@ -166,7 +165,7 @@ def plot_matrix(matrix: crossplay.Matrix, out: str | Path) -> Path:
 def plot(run: Run | str | Path, out: str | Path) -> Path:
     """Draw a run's learning curve, with the published score where there is one."""
     run = _open(run)
-    known = published(run.config["world"])
+    known = run.published
     figures.learning_curve(
         run.progress,
         Path(out),

@@ -17,6 +17,7 @@ from merlax import adversary, champions, config, envs
 from merlax.adversary import Learnt, Scripted
 from merlax.envs.base import Contest, Env
 from merlax.networks import TeamPolicy
+from merlax.published import Published, published
 from merlax.types import UserError
 
 COLUMNS: tuple[str, ...] = (
@@ -38,10 +39,23 @@ class Run:
 
     @property
     def world(self) -> str:
-        """The world's name with its chosen variants: "rover-3 (speed free, encoding clean)"."""
-        variants = ", ".join(f"{name} {value}" for name, value in self.config["env"].items() if isinstance(value, str))
+        """The world's name with what was chosen or changed: "rover-3 (num_poi 6, speed free, encoding clean)"."""
+        chosen = config.to_dict(self.env).items()
+        shown = ", ".join(f"{k} {v}" for k, v in chosen if isinstance(v, str) or k in self._resized())
         name = self.config["world"] or type(self.env).__name__
-        return f"{name} ({variants})" if variants else name
+        return f"{name} ({shown})" if shown else name
+
+    @property
+    def published(self) -> Published | None:
+        """The paper's score on this world, unless its numbers were changed."""
+        return None if self._resized() else published(self.config["world"])
+
+    def _resized(self) -> set[str]:
+        """Which numbers of a named world are not its own."""
+        if self.config["world"] is None:
+            return set()
+        named = config.to_dict(envs.make(self.config["world"]))
+        return {k for k, v in config.to_dict(self.env).items() if not isinstance(v, str) and v != named[k]}
 
     @property
     def progress(self) -> dict[str, np.ndarray]:

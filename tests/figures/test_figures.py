@@ -247,6 +247,14 @@ def test_a_curve_skips_what_was_not_tested(tmp_path):
     assert "<!-- 300k -->" in words
 
 
+def test_a_long_title_stays_on_the_figure():
+    fig, ax = style.figure()
+    style.title(ax, "rover-4 (num_agents 12, num_poi 6, horizon 40, speed free, encoding clean)\nmerl, seed 2019")
+    fig.draw_without_rendering()
+    assert ax.get_title("left").endswith("\nmerl, seed 2019")
+    assert ax.get_tightbbox().x1 <= fig.bbox.x1
+
+
 def test_a_curve_of_one_generation(tmp_path):
     figures.learning_curve(progress(1), tmp_path / "one.png", title="one")
     with Image.open(tmp_path / "one.png") as image:

@@ -14,7 +14,6 @@ from tyro.conf import Positional, arg
 from merlax import api, config, display, envs, presets, setups
 from merlax.commands.parsing import parse, peek, read_json, show
 from merlax.envs.base import Contest
-from merlax.published import published
 from merlax.runs import Run
 from merlax.saving import EVERY_SECONDS
 from merlax.types import UserError
@@ -185,7 +184,7 @@ def _close(run: Run, ended_by: int | None, quiet: bool) -> int:
 def _summary(run: Run, finished: bool) -> None:
     """The result beside the published one, and where everything lies."""
     result = json.loads((run.path / "final.json").read_text())
-    known = published(run.config["world"])
+    known = run.published
     print("" if finished else "\nInterrupted; the run folder is complete up to here, and `merlax resume` continues it.")
     score = f"{result['mean']:.3f} ± {result['interval95']:.3f}"
     print(f"champion   {score} over {result['episodes']} fresh episodes, {run.world}")

@@ -7,6 +7,7 @@ headless and from several threads at once. For the same reason the look is set o
 from __future__ import annotations
 
 import contextlib
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -23,6 +24,7 @@ INK, GREY, FAINT = "#222222", "#6E6E6E", "#DDDDDD"
 
 COLUMN_WIDTH = 3.5  # inches: one column of a paper
 TEXT, SMALL = 8.0, 7.0  # points
+LINE = 48  # letters of a title, beside the axis of a figure one column wide
 DPI = 300
 STILLS = (".png", ".pdf", ".svg")
 
@@ -52,7 +54,8 @@ def _dress(ax: Axes) -> None:
 
 
 def title(ax: Axes, text: str) -> None:
-    """Write the title flush left, where reading starts."""
+    """Write the title flush left, where reading starts; long lines are broken."""
+    text = "\n".join(textwrap.fill(line, LINE) for line in text.splitlines())
     ax.set_title(text, loc="left", fontsize=TEXT, color=INK, pad=6, parse_math=False)
 
 
