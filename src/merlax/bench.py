@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -31,6 +32,7 @@ from merlax.envs.base import Contest, Env
 REPEATS = 15
 ROUNDS = 40  # updates per measurement
 MATMUL = 2048  # side of the large matmul
+_compiled = partial(jax.jit, compiler_options=devices.QUICK_COMPILE)  # as training compiles
 
 
 def measure(world: str, preset: str = "fast") -> dict[str, float]:
@@ -71,7 +73,7 @@ def _rollouts(algorithm: Merl, stored: bool) -> float:
     keys = jax.random.split(jax.random.key(1), (c.evolution.population, episodes))
     noise = jnp.zeros(episodes) if stored else None
 
-    @jax.jit
+    @_compiled
     def play(keys: Any, population: Any) -> Any:
         return rollout.play_population(keys, env, population, noise, _scripted(env), keep=stored)
 
@@ -115,7 +117,7 @@ def _update(algorithm: Merl) -> dict[str, float]:
     sequential = config.td3.order == "sequential"
     rounds = max(1, ROUNDS // env.num_agents) if sequential else ROUNDS
     frames = jnp.ceil(rounds / config.td3.updates_per_frame).astype(jnp.int32)
-    learn = jax.jit(lambda key, learner, buffer, frames: td3.learn(key, learner, buffer, frames, config.td3))
+    learn = _compiled(lambda key, learner, buffer, frames: td3.learn(key, learner, buffer, frames, config.td3))
     key, frames = devices.spread(algorithm.mesh, (jax.random.key(0), frames))
     args = key, state.learner, state.buffer, frames
     flops = update_flops(env, config) * int(learn(*args)[1]["updates"])
