@@ -37,6 +37,8 @@ def test_a_world_with_numbers_of_its_own_says_so_and_has_no_published_score(run)
     published = dataclasses.replace(run, config=rover_3, env=merlax.Rover(coupling=3, speed="pinned"))
     assert published.published is not None
     assert dataclasses.replace(published, env=merlax.Rover(coupling=3, num_poi=6)).published is None
+    elsewhere = {"world": "a name that only its maker has registered", "env": {}}
+    assert dataclasses.replace(run, config=elsewhere).world.startswith("a name that only")
 
 
 def test_evaluating_twice_gives_the_same_score_and_another_seed_other_episodes(run):

@@ -26,7 +26,7 @@ def _chosen(flag: str) -> bool:
     return flag in os.environ.get("XLA_FLAGS", "")
 
 
-# Half the compile time and, measured, no slower: what takes time in our programs does not gain from more.
+# Less time to compile, and programs that are no slower (benchmarks/compile_level.py).
 _LEVEL = "xla_backend_optimization_level"
 QUICK_COMPILE = {} if _chosen(_LEVEL) else {_LEVEL: 1}
 

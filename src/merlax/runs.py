@@ -40,8 +40,8 @@ class Run:
     @property
     def world(self) -> str:
         """The world's name with what was chosen or changed: "rover-3 (num_poi 6, speed free, encoding clean)"."""
-        chosen = config.to_dict(self.env).items()
-        shown = ", ".join(f"{k} {v}" for k, v in chosen if isinstance(v, str) or k in self._resized())
+        chosen, resized = config.to_dict(self.env).items(), self._resized()
+        shown = ", ".join(f"{k} {v}" for k, v in chosen if isinstance(v, str) or k in resized)
         name = self.config["world"] or type(self.env).__name__
         return f"{name} ({shown})" if shown else name
 
@@ -52,10 +52,10 @@ class Run:
 
     def _resized(self) -> set[str]:
         """Which numbers of a named world are not its own."""
-        if self.config["world"] is None:
+        if self.config["world"] not in envs.ids():  # it has no name, or one that is registered elsewhere
             return set()
         named = config.to_dict(envs.make(self.config["world"]))
-        return {k for k, v in config.to_dict(self.env).items() if not isinstance(v, str) and v != named[k]}
+        return {k for k, v in config.to_dict(self.env).items() if not isinstance(v, str) and v != named.get(k)}
 
     @property
     def progress(self) -> dict[str, np.ndarray]:
