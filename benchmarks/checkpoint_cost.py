@@ -17,9 +17,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from merlax import checkpoints, devices, runs, setups
-from merlax.checkpoints import Position
-from merlax.saving import EVERY_SECONDS, Saver
+from merlax.core import devices
+from merlax.runs import checkpoints
+from merlax.runs import reader as runs
+from merlax.runs import setup as setups
+from merlax.runs.checkpoints import Position
+from merlax.runs.saving import EVERY_SECONDS, Saver
 
 REPEATS = 5
 

@@ -13,8 +13,10 @@ from typing import Any
 
 import jax
 
-from merlax import devices, envs, presets
+from merlax import envs
+from merlax.algorithms import presets
 from merlax.algorithms.merl import Merl
+from merlax.core import devices
 
 LEVELS = (3, 2, 1)
 ROUNDS = 25

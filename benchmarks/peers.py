@@ -27,7 +27,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from merlax import bench, devices
+from merlax.core import devices
+from merlax.runs import bench
 
 HORIZON, NUM_AGENTS = 25, 4
 WINDOW = 0.3  # seconds of a measurement, the same for all: short calls would find quiet moments on a busy machine

@@ -14,9 +14,9 @@ import jax
 import numpy as np
 
 import merlax
-from merlax import rollout
-from merlax.adversary import Scripted
 from merlax.algorithms import population
+from merlax.algorithms.opponents import Scripted
+from merlax.core import rollout
 
 WORLD, EPISODES, UNTRAINED = "predator-prey", 1000, 20
 

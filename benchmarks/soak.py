@@ -16,8 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from merlax import api, runs, setups
-from merlax.display import Silent
+from merlax import api
+from merlax.runs import reader as runs
+from merlax.runs import setup as setups
+from merlax.runs.display import Silent
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.rendezvous import Rendezvous

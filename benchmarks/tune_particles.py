@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from merlax import api, runs
+from merlax import api
 from merlax.experiments import board, runner
-from merlax.experiments.experiment import Job, Method, World
+from merlax.experiments.spec import Job, Method, World
+from merlax.runs import reader as runs
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "base": {},

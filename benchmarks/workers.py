@@ -18,7 +18,7 @@ from pathlib import Path
 
 from merlax.experiments import cores, runner
 from merlax.experiments.board import Lines
-from merlax.experiments.experiment import Job, Method, World
+from merlax.experiments.spec import Job, Method, World
 
 ROUNDS = 3
 

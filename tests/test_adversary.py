@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from tests.tag import BEST, Tag
 
-from merlax import adversary, presets, rollout
-from merlax.adversary import Adversary, AdversaryConfig, Fixed, Learnt, Scripted
-from merlax.algorithms import Ea, Merl
+from merlax.algorithms import Ea, Merl, presets
+from merlax.algorithms import opponents as adversary
 from merlax.algorithms.match import Match
-from merlax.td3 import TD3Config
+from merlax.algorithms.opponents import Adversary, AdversaryConfig, Fixed, Learnt, Scripted
+from merlax.core import rollout
+from merlax.core.td3 import TD3Config
 from merlax.types import UserError
 
 QUICK = TD3Config(

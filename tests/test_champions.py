@@ -8,8 +8,9 @@ import jax
 import numpy as np
 import pytest
 
-from merlax import champions, envs
-from merlax.networks import TeamPolicy
+from merlax import envs
+from merlax.core.networks import TeamPolicy
+from merlax.runs import policies as champions
 from merlax.types import UserError
 
 

@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 import merlax
-from merlax import champions, checkpoints, replay
-from merlax.checkpoints import Position
+from merlax.core import replay
+from merlax.runs import checkpoints
+from merlax.runs import policies as champions
+from merlax.runs.checkpoints import Position
 from merlax.types import UserError
 
 CONFIG = {"world": "rover-3", "algorithm": "merl", "seed": 1}

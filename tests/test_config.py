@@ -2,7 +2,8 @@ import dataclasses
 
 import pytest
 
-from merlax import config, presets
+from merlax import config
+from merlax.algorithms import presets
 from merlax.envs import Rover, two_rovers
 from merlax.types import UserError
 

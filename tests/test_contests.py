@@ -7,8 +7,9 @@ import pytest
 from tests.settings import TINY
 
 import merlax
-from merlax import api, cli, setups
-from merlax.adversary import Learnt, Scripted
+from merlax import api, cli
+from merlax.algorithms.opponents import Learnt, Scripted
+from merlax.runs import setup as setups
 from merlax.types import UserError
 
 FRAMES = 2 * (6 * 2 + 2) * 25

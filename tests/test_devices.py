@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from merlax import devices
+from merlax.core import devices
 
 
 def function(split, shared):

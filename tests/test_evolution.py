@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from merlax import evolution
-from merlax.evolution import DISCARDED, ELITE, SELECTED, EvolutionConfig, Selection
+from merlax.core import evolution
+from merlax.core.evolution import DISCARDED, ELITE, SELECTED, EvolutionConfig, Selection
 from merlax.types import UserError
 
 CONFIG = EvolutionConfig()

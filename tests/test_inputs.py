@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tests.rendezvous import Rendezvous
 
 import merlax
-from merlax import algorithms, cli, config, presets
+from merlax import algorithms, cli, config
+from merlax.algorithms import presets
 
 WORLD = Rendezvous(horizon=2)
 

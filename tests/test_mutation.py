@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from merlax import evolution
-from merlax.evolution import EvolutionConfig
+from merlax.core import evolution
+from merlax.core.evolution import EvolutionConfig
 
 CONFIG = EvolutionConfig()
 PLAIN = dataclasses.replace(CONFIG, mutation_fraction=1.0, super_probability=0.0, reset_probability=0.0)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.weights import weights
 
-from merlax.networks import LEARNER_BIAS, Critic, JointCritic, TeamPolicy, first_layers, kaiming
+from merlax.core.networks import LEARNER_BIAS, Critic, JointCritic, TeamPolicy, first_layers, kaiming
 
 AGENTS, OBS, ACT = 3, 5, 2
 

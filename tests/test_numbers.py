@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from merlax import evolution, finite, replay
+from merlax.core import evolution, replay
+from merlax.core import health as finite
 from merlax.types import Transition
 
 

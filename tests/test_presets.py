@@ -4,9 +4,10 @@ import dataclasses
 
 import pytest
 
-from merlax import algorithms, presets
+from merlax import algorithms
+from merlax.algorithms import presets
+from merlax.core.td3 import TD3Config
 from merlax.envs import make
-from merlax.td3 import TD3Config
 from merlax.types import UserError
 
 

@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from merlax import evolution
-from merlax.evolution import Record, Selection
+from merlax.core import evolution
+from merlax.core.evolution import Record, Selection
 
 rank = jax.jit(lambda fitness: evolution.rank(jax.random.key(0), fitness))
 remember = jax.jit(evolution.remember, static_argnames="memory")

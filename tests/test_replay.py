@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from merlax import replay
+from merlax.core import replay
 from merlax.types import Transition
 
 AGENTS, OBS, ACT, CAPACITY = 2, 3, 1, 8

@@ -4,8 +4,8 @@ import pytest
 from PIL import Image
 from tests.experiments import fakes
 
-from merlax import cli, reproduce
-from merlax.experiments import results, runner
+from merlax import cli
+from merlax.experiments import reproduce, results, runner
 from merlax.experiments.runner import Failure, Outcome
 
 

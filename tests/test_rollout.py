@@ -9,8 +9,8 @@ import pytest
 from tests.weights import weights
 from tests.worlds import Countdown
 
-from merlax import rollout
-from merlax.networks import TeamPolicy
+from merlax.core import rollout
+from merlax.core.networks import TeamPolicy
 
 EARLY, LATE = Countdown(), Countdown(last=99)  # ends by termination in step 4, and by truncation in step 6
 WIDE = Countdown(num_agents=50, horizon=40, last=99)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from tests.weights import weights
 
-from merlax import td3
-from merlax.td3 import TD3Config
+from merlax.core import td3
+from merlax.core.td3 import TD3Config
 from merlax.types import Transition
 
 AGENTS, OBS, ACT = 2, 3, 2

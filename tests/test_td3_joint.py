@@ -10,7 +10,8 @@ import pytest
 from tests.test_td3 import ACT, AGENTS, JOINT, OBS, SEQUENTIAL, round_of, transitions
 from tests.weights import weights
 
-from merlax import devices, presets, replay, td3
+from merlax.algorithms import presets
+from merlax.core import devices, replay, td3
 from merlax.types import UserError
 
 CENTRAL = dataclasses.replace(JOINT, critic="joint")

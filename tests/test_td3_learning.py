@@ -9,8 +9,8 @@ import pytest
 from tests.weights import weights
 from tests.worlds import Targets
 
-from merlax import replay, rollout, td3
-from merlax.td3 import TD3Config
+from merlax.core import replay, rollout, td3
+from merlax.core.td3 import TD3Config
 from merlax.types import Transition, UserError
 
 SMALL = TD3Config(batch=4, buffer=64, burn_in=3, updates_per_frame=0.5, order="joint")

@@ -1,10 +1,13 @@
 """merlax trains teams: evolution on the team's reward, gradients on the agents' rewards (MERL), in JAX."""
 
-from merlax import devices as _devices
+from merlax.core import devices as _devices
 
 _devices.use_all_cores()  # must come before JAX starts
 
+from merlax.algorithms.presets import preset  # noqa: E402
 from merlax.api import evaluate, play_each_other, plot, render, resume, train  # noqa: E402
+from merlax.core.evolution import expected_selection_rate  # noqa: E402
+from merlax.core.networks import TeamPolicy  # noqa: E402
 from merlax.envs import (  # noqa: E402
     Contest,
     Env,
@@ -18,11 +21,8 @@ from merlax.envs import (  # noqa: E402
     register,
     two_rovers,
 )
-from merlax.evolution import expected_selection_rate  # noqa: E402
-from merlax.networks import TeamPolicy  # noqa: E402
-from merlax.presets import preset  # noqa: E402
-from merlax.runs import Run, load  # noqa: E402
-from merlax.training import Score  # noqa: E402
+from merlax.runs.evaluation import Score  # noqa: E402
+from merlax.runs.reader import Run, load  # noqa: E402
 from merlax.types import Reward, UserError  # noqa: E402
 
 __all__ = [

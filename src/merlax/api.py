@@ -11,36 +11,28 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 
-from merlax import (
-    adversary,
-    checkpoints,
-    crossplay,
-    devices,
-    display,
-    figures,
-    folders,
-    rollout,
-    runs,
-    setups,
-    training,
-)
-from merlax.adversary import Learnt, Scripted
+from merlax import figures
+from merlax.algorithms import opponents as adversary
 from merlax.algorithms.match import Match
+from merlax.algorithms.opponents import Learnt, Scripted
+from merlax.core import devices
+from merlax.core.rollout import Opponent
 from merlax.envs.base import Env
-from merlax.folders import RunFolder
-from merlax.rollout import Opponent
-from merlax.runs import Run
-from merlax.saving import EVERY_SECONDS, Saver
-from merlax.setups import Setup
-from merlax.training import Score
-from merlax.types import Key, UserError
+from merlax.runs import checkpoints, crossplay, display, evaluation
+from merlax.runs import loop as training
+from merlax.runs import reader as runs
+from merlax.runs import setup as setups
+from merlax.runs import writer as folders
+from merlax.runs.evaluation import Score
+from merlax.runs.reader import Run
+from merlax.runs.saving import EVERY_SECONDS, Saver
+from merlax.runs.setup import Setup
+from merlax.runs.writer import RunFolder
+from merlax.types import UserError
 
 FINAL_EPISODES = 200
-# Evaluations draw their instances from a stream of their own, apart from every training stream.
-_EVALUATION_STREAM = 2**31 - 1
 
 
 def train(
@@ -91,7 +83,7 @@ def train_until(
     """`train`, which also tells the signal that ended the run, if one did."""
     match = setup.match()
     training.check_budget(match.algorithm, setup.frames)
-    _check_seed(setup.seed)
+    evaluation.check_seed(setup.seed)
     name = f"{setup.name.lower()}-{setup.algorithm}-seed{setup.seed}"
     path = Path(out) if out is not None else folders.free_path(Path("runs"), name)
     Saver(path, setup.record(), every)  # refuses a wrong interval before anything is written
@@ -137,9 +129,11 @@ def evaluate(
     In a contest it meets the newest opponent of its own run, or that of the run `against`, or the "scripted" one.
     """
     _check_episodes(episodes)
-    _check_seed(seed)
+    evaluation.check_seed(seed)
     run = _open(run)
-    return training.evaluate(_evaluation_key(seed), run.env, run.champion, episodes, _opponent(run, against))
+    return evaluation.evaluate(
+        evaluation.evaluation_key(seed), run.env, run.champion, episodes, _opponent(run, against)
+    )
 
 
 def play_each_other(
@@ -147,8 +141,8 @@ def play_each_other(
 ) -> crossplay.Matrix:
     """Every run's champion against every run's opponent and the scripted one, on the same instances."""
     _check_episodes(episodes)
-    _check_seed(seed)
-    return crossplay.play(_evaluation_key(seed), [_open(run) for run in folders], episodes)
+    evaluation.check_seed(seed)
+    return crossplay.play(evaluation.evaluation_key(seed), [_open(run) for run in folders], episodes)
 
 
 def plot_matrix(matrix: crossplay.Matrix, out: str | Path) -> Path:
@@ -179,15 +173,8 @@ def plot(run: Run | str | Path, out: str | Path) -> Path:
 def render(run: Run | str | Path, out: str | Path, seed: int = 0) -> Path:
     """Draw one episode of a run's champion: an animation (.gif) or a picture (.png, .pdf, .svg)."""
     run = _open(run)
-    figures.render(run.env, trace(run, seed), Path(out))
+    figures.render(run.env, evaluation.trace(run, seed), Path(out))
     return Path(out)
-
-
-def trace(run: Run, seed: int = 0) -> rollout.Trace:
-    """One episode of a run's champion; with the same seed, every team meets the same instance of a world."""
-    _check_seed(seed)
-    key = jax.random.split(_evaluation_key(seed), 1)[0]
-    return jax.jit(rollout.trace, static_argnums=1)(key, run.env, run.champion, run.opponent)
 
 
 def _finish(folder: RunFolder, env: Env, finished: bool) -> Run:
@@ -260,12 +247,3 @@ def _obey(ended_by: int | None) -> None:
 def _check_episodes(episodes: int) -> None:
     if episodes < 1:
         raise UserError(f"episodes is {episodes}; choose at least 1.")
-
-
-def _check_seed(seed: int) -> None:
-    if not 0 <= seed < 2**32:
-        raise UserError(f"seed is {seed}; choose a whole number from 0 to {2**32 - 1}.")
-
-
-def _evaluation_key(seed: int) -> Key:
-    return jax.random.fold_in(jax.random.key(seed), _EVALUATION_STREAM)

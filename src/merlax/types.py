@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TypeAlias
 
 import equinox as eqx
@@ -32,3 +33,9 @@ class Transition(eqx.Module):
     reward: Float[Array, "*batch agent"]
     next_obs: Float[Array, "*batch agent obs"]
     terminated: Bool[Array, "*batch agent"]  # True: the target does not bootstrap
+
+
+def suggest(name: str, known: list[str]) -> str:
+    """The half sentence ", did you mean 'x'?" for a name that is nearly right, or nothing."""
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f" (did you mean '{near[0]}'?)" if near else ""

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from tests.algorithms.tiny import make
 
-from merlax import algorithms, rollout
+from merlax import algorithms
 from merlax.algorithms import Algorithm
-from merlax.networks import TeamPolicy
+from merlax.core import rollout
+from merlax.core.networks import TeamPolicy
 from merlax.types import UserError
 
 every_algorithm = pytest.mark.parametrize("name", algorithms.names())

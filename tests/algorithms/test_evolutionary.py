@@ -10,8 +10,8 @@ from jax.flatten_util import ravel_pytree
 from tests.algorithms.tiny import make
 from tests.weights import weights
 
-from merlax import evolution
 from merlax.algorithms import EsConfig
+from merlax.core import evolution
 from merlax.types import UserError
 
 

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import pytest
 from tests.darts import Darts
 
-from merlax import td3
 from merlax.algorithms import Gradient, GradientConfig
-from merlax.td3 import TD3Config
+from merlax.core import td3
+from merlax.core.td3 import TD3Config
 from merlax.types import Reward, UserError
 
 REWARD = Reward(team=jnp.array(0.5), agent=jnp.array([1.0, -2.0]))

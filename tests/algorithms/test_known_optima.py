@@ -11,10 +11,11 @@ from tests.algorithms.tiny import tiny, world
 from tests.darts import Darts
 from tests.trap import Trap
 
-from merlax import algorithms, devices, rollout
+from merlax import algorithms
 from merlax.algorithms import EaConfig, GradientConfig, MerlConfig
-from merlax.evolution import EvolutionConfig
-from merlax.td3 import TD3Config
+from merlax.core import devices, rollout
+from merlax.core.evolution import EvolutionConfig
+from merlax.core.td3 import TD3Config
 
 
 def score(name, env, config, frames, seed):

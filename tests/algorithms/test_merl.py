@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from tests.rendezvous import Rendezvous
 
-from merlax import evolution, rollout
 from merlax.algorithms import Merl, MerlConfig
-from merlax.evolution import EvolutionConfig
-from merlax.td3 import TD3Config
+from merlax.core import evolution, rollout
+from merlax.core.evolution import EvolutionConfig
+from merlax.core.td3 import TD3Config
 
 TD3 = TD3Config(
     actor_rate=3e-3, critic_rate=3e-3, target_weight=0.02, discount=0.5, batch=32, buffer=2000, reward_scale=1.0,

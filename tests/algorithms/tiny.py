@@ -4,7 +4,8 @@ import dataclasses
 
 from tests.darts import Darts
 
-from merlax import algorithms, presets
+from merlax import algorithms
+from merlax.algorithms import presets
 
 
 def tiny(name):

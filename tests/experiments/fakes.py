@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from merlax.experiments.experiment import Experiment, Job, Method, Quick, World
+from merlax.experiments.spec import Experiment, Job, Method, Quick, World
 
 TINY = {
     "evolution": {"population": 6},

@@ -2,10 +2,11 @@
 
 import pytest
 
-from merlax import algorithms, config, envs, training
-from merlax import presets as settings
-from merlax.experiments import presets
-from merlax.experiments.experiment import REFERENCE, combine, slug
+from merlax import algorithms, config, envs
+from merlax.algorithms import presets as settings
+from merlax.experiments import paper as presets
+from merlax.experiments.spec import REFERENCE, combine, slug
+from merlax.runs import loop as training
 from merlax.types import UserError
 
 ALL = list(presets.experiments().values())

@@ -7,9 +7,9 @@ import pytest
 from tests.experiments import fakes
 
 from merlax.experiments import report, results
-from merlax.experiments.experiment import Claim
 from merlax.experiments.results import Results, Row
-from merlax.published import Published
+from merlax.experiments.spec import Claim
+from merlax.runs.published import Published
 from merlax.types import UserError
 
 

@@ -11,8 +11,9 @@ import pytest
 from tests.experiments import fakes
 from tests.experiments.fakes import SilentBoard, job
 
-from merlax import presets
-from merlax.experiments import board, cores, requests, runner
+from merlax.algorithms import presets
+from merlax.experiments import board, cores, runner
+from merlax.experiments import jobs as requests
 from merlax.types import UserError
 
 

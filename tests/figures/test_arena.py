@@ -10,10 +10,10 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 from merlax import figures
+from merlax.core.rollout import Trace
 from merlax.envs import KeepAway, ParticleState, PhysicalDeception, PredatorPrey, make
 from merlax.figures import arena, particles, style
 from merlax.figures.stage import GOLD
-from merlax.rollout import Trace
 from merlax.types import UserError
 
 WORLDS = ["predator-prey", "predator-prey-hard", "physical-deception", "keep-away"]

@@ -11,7 +11,7 @@ from tests.figures.test_figures import steer, walk, words_of
 
 from merlax import figures
 from merlax.envs import make
-from merlax.experiments import presets
+from merlax.experiments import paper as presets
 from merlax.figures import series, style
 from merlax.figures.series import Line, Panel, Point, Reference, Sweep
 from merlax.types import UserError

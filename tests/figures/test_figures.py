@@ -14,11 +14,11 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from merlax import figures
+from merlax.core.networks import TeamPolicy
+from merlax.core.rollout import Trace
+from merlax.core.rollout import trace as play_trace
 from merlax.envs import Rover, RoverState, make
 from merlax.figures import curves, labels, rovers, stage, style
-from merlax.networks import TeamPolicy
-from merlax.rollout import Trace
-from merlax.rollout import trace as play_trace
 from merlax.types import UserError
 
 GOLD, BLACK, WHITE = (255, 194, 14), (17, 17, 17), (255, 255, 255)

@@ -10,8 +10,8 @@ from merlax.algorithms.ea import Ea, EaConfig
 from merlax.algorithms.es import Es, EsConfig
 from merlax.algorithms.gradient import Gradient, GradientConfig
 from merlax.algorithms.merl import Merl, MerlConfig
-from merlax.envs.base import Env, suggest
-from merlax.types import UserError
+from merlax.envs.base import Env
+from merlax.types import UserError, suggest
 
 # What tells the gradient methods apart is their configuration (presets).
 _ALGORITHMS: dict[str, Callable[[Env, Any], Algorithm]] = {

@@ -12,10 +12,11 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import Mesh
 
-from merlax import devices, finite, replay
+from merlax.core import devices, replay
+from merlax.core import health as finite
+from merlax.core.networks import TeamPolicy
+from merlax.core.rollout import Episode, Memory, Opponent
 from merlax.envs.base import Env
-from merlax.networks import TeamPolicy
-from merlax.rollout import Episode, Memory, Opponent
 from merlax.types import Key, Metrics
 
 Experience: TypeAlias = tuple[tuple[Episode, Memory], ...]  # all rollouts of one generation

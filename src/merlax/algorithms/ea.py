@@ -7,12 +7,13 @@ import dataclasses
 import equinox as eqx
 import jax
 
-from merlax import checks, evolution, rollout
+from merlax import config as checks
 from merlax.algorithms import population
 from merlax.algorithms.base import Algorithm, Experience
-from merlax.evolution import EvolutionConfig
-from merlax.networks import TeamPolicy
-from merlax.rollout import Opponent
+from merlax.core import evolution, rollout
+from merlax.core.evolution import EvolutionConfig
+from merlax.core.networks import TeamPolicy
+from merlax.core.rollout import Opponent
 from merlax.types import Key, Metrics
 
 

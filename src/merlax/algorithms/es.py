@@ -12,12 +12,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from merlax import checks, rollout
+from merlax import config as checks
 from merlax.algorithms import population
 from merlax.algorithms.base import Algorithm, Experience
+from merlax.core import rollout
+from merlax.core.networks import TeamPolicy
+from merlax.core.rollout import Opponent
 from merlax.envs.base import Env
-from merlax.networks import TeamPolicy
-from merlax.rollout import Opponent
 from merlax.types import Key, Metrics, UserError
 
 

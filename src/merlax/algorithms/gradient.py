@@ -11,11 +11,12 @@ import jax.numpy as jnp
 from jax.sharding import Mesh
 from jaxtyping import Array, Float
 
-from merlax import checks, devices, replay, rollout, td3
+from merlax import config as checks
 from merlax.algorithms.base import Algorithm, Experience
-from merlax.networks import TeamPolicy
-from merlax.rollout import Opponent
-from merlax.td3 import TD3Config
+from merlax.core import devices, replay, rollout, td3
+from merlax.core.networks import TeamPolicy
+from merlax.core.rollout import Opponent
+from merlax.core.td3 import TD3Config
 from merlax.types import Key, Metrics, Reward
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import jax
 
-from merlax.adversary import Adversary, Fixed
 from merlax.algorithms.base import Algorithm
-from merlax.networks import TeamPolicy
-from merlax.rollout import Opponent
+from merlax.algorithms.opponents import Adversary, Fixed
+from merlax.core.networks import TeamPolicy
+from merlax.core.rollout import Opponent
 from merlax.types import Key, Metrics
 
 

@@ -9,13 +9,14 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import Mesh
 
-from merlax import checks, devices, evolution, replay, rollout, td3
+from merlax import config as checks
 from merlax.algorithms import population
 from merlax.algorithms.base import Algorithm, Experience
-from merlax.evolution import EvolutionConfig
-from merlax.networks import TeamPolicy
-from merlax.rollout import Opponent
-from merlax.td3 import TD3Config
+from merlax.core import devices, evolution, replay, rollout, td3
+from merlax.core.evolution import EvolutionConfig
+from merlax.core.networks import TeamPolicy
+from merlax.core.rollout import Opponent
+from merlax.core.td3 import TD3Config
 from merlax.types import Key, Metrics
 
 

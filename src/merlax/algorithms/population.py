@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from merlax.core.networks import TeamPolicy
 from merlax.envs.base import Env
-from merlax.networks import TeamPolicy
 from merlax.types import Key, Keys, Metrics
 
 

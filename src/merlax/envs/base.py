@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 from jaxtyping import Array, Bool, Float
 
-from merlax.types import Key, Reward, UserError
+from merlax.types import Key, Reward, UserError, suggest
 
 StepResult = tuple[Float[Array, "agent obs"], Any, Reward, Bool[Array, ""], Bool[Array, ""], dict[str, Array]]
 
@@ -112,9 +111,3 @@ def make(name: str, **options: Any) -> Any:
         return _WORLDS[name](**options)
     except TypeError as error:
         raise UserError(f"The world '{name}' does not take these options: {error}.") from error
-
-
-def suggest(name: str, known: list[str]) -> str:
-    """The half sentence ", did you mean 'x'?" for a name that is nearly right, or nothing."""
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return f" (did you mean '{near[0]}'?)" if near else ""

@@ -7,7 +7,7 @@ import dataclasses
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from merlax import checks
+from merlax import config as checks
 from merlax.envs import particles
 from merlax.envs.base import Side, StepResult
 from merlax.envs.particles import ParticleState

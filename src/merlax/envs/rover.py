@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from merlax import checks
+from merlax import config as checks
 from merlax.envs.base import StepResult
 from merlax.types import Key, Reward, UserError
 

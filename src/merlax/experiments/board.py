@@ -11,9 +11,9 @@ from typing import Protocol, runtime_checkable
 import rich.progress
 from rich.console import Console
 
-from merlax.display import clock
-from merlax.experiments.experiment import Job
-from merlax.experiments.requests import Progress
+from merlax.experiments.jobs import Progress
+from merlax.experiments.spec import Job
+from merlax.runs.display import clock
 
 PLAIN_SECONDS = 30.0  # between two plain lines about the active runs
 

@@ -10,10 +10,10 @@ import numpy as np
 from jaxtyping import Float
 
 from merlax.experiments import statistics
-from merlax.experiments.experiment import REFERENCE, Experiment
 from merlax.experiments.results import Results
+from merlax.experiments.spec import REFERENCE, Experiment
 from merlax.experiments.statistics import Estimate
-from merlax.smoothing import running_mean
+from merlax.figures.smoothing import running_mean
 
 HEADER = ("world", "method", "runs", "mean ± 95%", "IQM [95%]", "published", f"P({REFERENCE} better)")
 GRID = 200

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from merlax.experiments.experiment import Experiment, Job
+from merlax.experiments.spec import Experiment, Job
 from merlax.types import UserError
 
 COLUMNS = ("experiment", "world", "method", "seed", "frames", "measure", "value")

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from merlax.experiments import cores, requests
+from merlax.experiments import cores
+from merlax.experiments import jobs as requests
 from merlax.experiments.board import Board, Status
-from merlax.experiments.experiment import Job
+from merlax.experiments.spec import Job
 from merlax.types import UserError
 
 POLL_SECONDS = 0.5

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, get_args
 
+from merlax.core.rollout import Trace
 from merlax.envs import Rover
 from merlax.figures import particles, rovers, style
 from merlax.figures.arena import Particles
@@ -13,7 +14,6 @@ from merlax.figures.curves import learning_curve
 from merlax.figures.heatmap import heat_map
 from merlax.figures.sweep import draw_sweep
 from merlax.figures.trajectories import side_by_side
-from merlax.rollout import Trace
 from merlax.types import UserError
 
 __all__ = [

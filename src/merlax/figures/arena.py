@@ -14,10 +14,10 @@ from matplotlib.collections import EllipseCollection, LineCollection
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Circle, Rectangle
 
+from merlax.core.rollout import Trace
 from merlax.envs import KeepAway, PhysicalDeception, PredatorPrey, keep_away, physical_deception
 from merlax.figures import style
 from merlax.figures.stage import FAINTEST, GOLD
-from merlax.rollout import Trace
 
 Particles: TypeAlias = PredatorPrey | PhysicalDeception | KeepAway
 

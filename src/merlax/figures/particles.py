@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from PIL import Image
 
+from merlax.core.rollout import Trace
 from merlax.envs import KeepAway, PredatorPrey
 from merlax.figures import film, style
 from merlax.figures.arena import LANDMARK, OBSTACLE, Arena, Particles, Scene, body_colors
 from merlax.figures.stage import GOLD
-from merlax.rollout import Trace
 
 TAIL = 8  # steps that a trail lasts in the animation
 

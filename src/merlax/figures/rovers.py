@@ -13,10 +13,10 @@ from matplotlib.lines import Line2D
 from matplotlib.path import Path as Outline
 from PIL import Image
 
+from merlax.core.rollout import Trace
 from merlax.envs import Rover
 from merlax.figures import film, style
 from merlax.figures.stage import ARROW, BLACK, DASHED, GOLD, Scene, Stage, rover_colors
-from merlax.rollout import Trace
 
 TAIL = 12  # steps that a trail lasts in the animation
 

@@ -13,9 +13,9 @@ from matplotlib.collections import LineCollection, PatchCollection, PolyCollecti
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Circle, Rectangle
 
+from merlax.core.rollout import Trace
 from merlax.envs import Rover
 from merlax.figures import style
-from merlax.rollout import Trace
 
 GOLD, BLACK, DASHED = "#FFC20E", "#111111", "#A0A0A0"
 ARROW = np.array([(1.0, 0.0), (-0.8, 0.7), (-0.4, 0.0), (-0.8, -0.7)])  # a rover that heads along +x

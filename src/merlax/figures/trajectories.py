@@ -11,12 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from merlax.core.rollout import Trace
 from merlax.envs import Rover
 from merlax.figures import style
 from merlax.figures.rovers import explain
 from merlax.figures.series import color
 from merlax.figures.stage import Scene, Stage
-from merlax.rollout import Trace
 
 _WIDTH, _GAP, _ABOVE, _BELOW = 2.4, 0.15, 0.7, 0.3  # inches: a picture, and the room beside, above and below it
 _ASTRAY = 0.3  # sides of the world that rovers are followed beyond its edge

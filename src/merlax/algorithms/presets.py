@@ -6,13 +6,13 @@ import dataclasses
 from typing import Any
 
 from merlax import algorithms
-from merlax.adversary import DDPG, AdversaryConfig
 from merlax.algorithms.ea import EaConfig
 from merlax.algorithms.es import EsConfig
 from merlax.algorithms.gradient import GradientConfig
 from merlax.algorithms.merl import MerlConfig
-from merlax.evolution import EvolutionConfig
-from merlax.td3 import TD3Config
+from merlax.algorithms.opponents import DDPG, AdversaryConfig
+from merlax.core.evolution import EvolutionConfig
+from merlax.core.td3 import TD3Config
 from merlax.types import UserError
 
 PRESETS = ("fast", "paper")

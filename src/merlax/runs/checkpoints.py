@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 import jax
 import numpy as np
 
-from merlax import replay
+from merlax.core import replay
 from merlax.types import UserError
 
 T = TypeVar("T")

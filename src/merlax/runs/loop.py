@@ -11,18 +11,19 @@ from typing import Any
 import jax
 import numpy as np
 
-from merlax import evolution, finite, rollout, signals
-from merlax.adversary import Learnt
+from merlax.core import evolution, health as finite, rollout
+from merlax.runs import signals
+from merlax.algorithms.opponents import Learnt
 from merlax.algorithms.base import Algorithm
 from merlax.algorithms.match import Match
-from merlax.checkpoints import Position
-from merlax.display import Display
+from merlax.runs.checkpoints import Position
+from merlax.runs.display import Display
 from merlax.envs.base import Env
-from merlax.folders import RunFolder
-from merlax.networks import TeamPolicy
-from merlax.rollout import Episode, Opponent
-from merlax.saving import Saver
-from merlax.signals import Caught
+from merlax.runs.writer import RunFolder
+from merlax.core.networks import TeamPolicy
+from merlax.core.rollout import Episode, Opponent
+from merlax.runs.saving import Saver
+from merlax.runs.signals import Caught
 from merlax.types import Key, UserError
 
 # Whatever else is not finite ends up in one of these, or in a weight, and then in a test of it.
@@ -120,25 +121,6 @@ def _generation(match: Match, key: Key, state: Any) -> tuple[Any, Played]:
     champion, opponent = jax.device_get((match.champion(state), match.opponent(state)))
     tested = rollout.play_test(key_test, match.algorithm.env, champion, TEST_EPISODES, opponent)
     return state, Played(metrics, champion, opponent, tested)
-
-
-@dataclasses.dataclass(frozen=True)
-class Score:
-    """A team's mean score over fresh episodes, with the half-width of its 95% interval."""
-
-    mean: float
-    interval95: float
-    episodes: int
-
-    def __str__(self) -> str:
-        return f"{self.mean:.3f} ± {self.interval95:.3f}"
-
-
-def evaluate(key: Key, env: Env, policy: TeamPolicy, episodes: int, opponent: Opponent | None = None) -> Score:
-    """Play fresh episodes without noise."""
-    scores = np.asarray(rollout.play_test(key, env, policy, episodes, opponent).fitness, np.float64)
-    half = 1.96 * float(scores.std(ddof=1)) / math.sqrt(episodes) if episodes > 1 else math.nan
-    return Score(float(scores.mean()), half, episodes)
 
 
 def _row(generation: int, frames: int, seconds: float, played: Played) -> dict[str, Any]:

@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 from typing import Any, TypeVar
 
-from merlax import checkpoints
-from merlax.checkpoints import Position
+from merlax.runs import checkpoints
+from merlax.runs.checkpoints import Position
 from merlax.types import UserError
 
 T = TypeVar("T")

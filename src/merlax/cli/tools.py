@@ -12,10 +12,11 @@ from typing import Annotated, Any, Literal
 from rich.table import Table
 from tyro.conf import Positional, arg
 
-from merlax import bench as benchmark
-from merlax import envs, evolution
-from merlax import reproduce as experiments
-from merlax.commands.parsing import parse, show
+from merlax import envs
+from merlax.cli.parsing import parse, show
+from merlax.core import evolution
+from merlax.experiments import reproduce as experiments
+from merlax.runs import bench as benchmark
 
 _SIZES = ("num_agents", "obs_size", "act_size", "horizon")  # that every world has
 

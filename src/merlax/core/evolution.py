@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
-from merlax import checks
+from merlax import config as checks
 from merlax.types import Key, UserError
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from merlax.envs.base import Env
-from merlax.networks import TeamPolicy
+from merlax.core.networks import TeamPolicy
 from merlax.types import UserError
 
 FORMAT = 1

@@ -11,9 +11,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from merlax import devices, replay
+from merlax.core import devices, replay
+from merlax.core.networks import TeamPolicy
 from merlax.envs.base import Env
-from merlax.networks import TeamPolicy
 from merlax.types import Key, Keys, Reward, Transition
 
 Opponent: TypeAlias = Callable[[Any, Any], Array]  # (world, state) -> the other side's actions

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from merlax.published import Published
+from merlax.runs.published import Published
 from merlax.types import UserError
 
 Figure = Literal["curves", "sweep", "selection", "trajectories"]

@@ -23,8 +23,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from merlax import devices, envs, presets, rollout, td3
-from merlax.adversary import Scripted
+from merlax.core import devices, rollout, td3
+from merlax import envs
+from merlax.algorithms import presets
+from merlax.algorithms.opponents import Scripted
 from merlax.algorithms.ea import Ea
 from merlax.algorithms.merl import Merl, MerlConfig
 from merlax.envs.base import Contest, Env
@@ -206,7 +208,7 @@ def _first_generation(world: str, preset: str) -> tuple[float, float, float]:
                 "JAX_COMPILATION_CACHE_DIR": cache,
                 "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.2",
             }
-            command = [sys.executable, "-m", "merlax.bench", world, preset]
+            command = [sys.executable, "-m", "merlax.runs.bench", world, preset]
             output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
             results.append(json.loads(output.splitlines()[-1]))
     return results[0]["compile_s"], results[1]["compile_s"], results[0]["peak_memory_mb"]

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Bool, Float, Int
 
-from merlax import devices
+from merlax.core import devices
 from merlax.types import Key, Transition
 
 T = TypeVar("T")

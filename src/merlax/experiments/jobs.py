@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from merlax import checkpoints, config, envs, presets
-from merlax.experiments.experiment import Job
+from merlax import config, envs
+from merlax.algorithms import presets
+from merlax.experiments.spec import Job
+from merlax.runs import checkpoints
 from merlax.types import UserError
 
 LOG = "output.log"

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import jax
 
-from merlax import adversary, training
-from merlax.adversary import Learnt, Scripted
-from merlax.rollout import Opponent
-from merlax.runs import Run
-from merlax.training import Score
+from merlax.algorithms import opponents as adversary
+from merlax.runs import evaluation
+from merlax.algorithms.opponents import Learnt, Scripted
+from merlax.core.rollout import Opponent
+from merlax.runs.reader import Run
+from merlax.runs.evaluation import Score
 from merlax.types import Key, UserError
 
 SCRIPTED = "scripted"
@@ -49,7 +50,7 @@ def play(key: Key, runs: Sequence[Run], episodes: int) -> Matrix:
     }
     opponents[SCRIPTED] = Scripted()
     scores = tuple(
-        tuple(training.evaluate(jax.random.clone(key), run.env, run.champion, episodes, o) for o in opponents.values())
+        tuple(evaluation.evaluate(jax.random.clone(key), run.env, run.champion, episodes, o) for o in opponents.values())
         for run in runs
     )
     return Matrix(runs[0].world, tuple(names), tuple(opponents), scores)

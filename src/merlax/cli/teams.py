@@ -11,11 +11,14 @@ from typing import Annotated, Any, Literal
 from rich.table import Table
 from tyro.conf import Positional, arg
 
-from merlax import api, config, display, envs, presets, setups
-from merlax.commands.parsing import parse, peek, read_json, show
+from merlax import api, config, envs
+from merlax.algorithms import presets
+from merlax.cli.parsing import parse, peek, read_json, show
 from merlax.envs.base import Contest
-from merlax.runs import Run
-from merlax.saving import EVERY_SECONDS
+from merlax.runs import display
+from merlax.runs import setup as setups
+from merlax.runs.reader import Run
+from merlax.runs.saving import EVERY_SECONDS
 from merlax.types import UserError
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from merlax import drawing
-from merlax.experiments import board, presets, report, results, runner
-from merlax.experiments.experiment import Experiment
+from merlax.experiments import board, drawing, report, results, runner
+from merlax.experiments import paper as presets
 from merlax.experiments.report import Summary
 from merlax.experiments.results import Results
 from merlax.experiments.runner import Outcome
+from merlax.experiments.spec import Experiment
 from merlax.types import UserError
 
 RESULTS, RUNS = "results.csv", "runs"

@@ -15,10 +15,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from merlax import champions, locks
-from merlax.events import Events
-from merlax.networks import TeamPolicy
-from merlax.runs import COLUMNS, read_config, versions
+from merlax.runs import policies as champions, locks
+from merlax.runs.events import Events
+from merlax.core.networks import TeamPolicy
+from merlax.runs.reader import COLUMNS, read_config, versions
 from merlax.types import UserError
 
 

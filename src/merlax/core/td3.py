@@ -16,8 +16,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from merlax import checks, devices, replay
-from merlax.networks import LEARNER_BIAS, Critic, JointCritic, TeamPolicy, first_layers, kaiming
+from merlax import config as checks
+from merlax.core import devices, replay
+from merlax.core.networks import LEARNER_BIAS, Critic, JointCritic, TeamPolicy, first_layers, kaiming
 from merlax.types import Key, Metrics, Transition, UserError
 
 T = TypeVar("T")

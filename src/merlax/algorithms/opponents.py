@@ -12,10 +12,12 @@ import jax.numpy as jnp
 from jax.sharding import Mesh
 from jaxtyping import Array, Float
 
-from merlax import checks, devices, finite, replay, td3
-from merlax.networks import TeamPolicy
-from merlax.rollout import Episode, Memory
-from merlax.td3 import TD3Config
+from merlax import config as checks
+from merlax.core import devices, replay, td3
+from merlax.core import health as finite
+from merlax.core.networks import TeamPolicy
+from merlax.core.rollout import Episode, Memory
+from merlax.core.td3 import TD3Config
 from merlax.types import Key, Metrics, UserError
 
 DDPG: dict[str, Any] = {"critics": 1, "delay": 1, "smoothing": 0.0}

@@ -13,11 +13,13 @@ from typing import Any, cast
 import jax
 import numpy as np
 
-from merlax import adversary, champions, config, envs
-from merlax.adversary import Learnt, Scripted
+from merlax.algorithms import opponents as adversary
+from merlax.runs import policies as champions
+from merlax import config, envs
+from merlax.algorithms.opponents import Learnt, Scripted
 from merlax.envs.base import Contest, Env
-from merlax.networks import TeamPolicy
-from merlax.published import Published, published
+from merlax.core.networks import TeamPolicy
+from merlax.runs.published import Published, published
 from merlax.types import UserError
 
 COLUMNS: tuple[str, ...] = (

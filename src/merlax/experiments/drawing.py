@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from merlax import api, figures, runs
+from merlax import figures
 from merlax.envs import Rover
-from merlax.experiments import presets, report, statistics
-from merlax.experiments.experiment import REFERENCE, Experiment, slug
+from merlax.experiments import paper as presets
+from merlax.experiments import report, statistics
 from merlax.experiments.results import Results
+from merlax.experiments.spec import REFERENCE, Experiment, slug
 from merlax.figures.series import Line, Panel, Point, Reference, Sweep
-from merlax.published import SELECTION_RATE
+from merlax.runs import evaluation
+from merlax.runs import reader as runs
+from merlax.runs.published import SELECTION_RATE
 from merlax.types import UserError
 
 _SMOOTH, _SMOOTH_RATE = 0.05, 0.15  # shares of a run that running means reach back over
@@ -66,7 +69,7 @@ def _trajectories(found: Results, experiment: Experiment, root: Path, out: Path)
     env = next(iter(opened.values())).env
     if not isinstance(env, Rover):
         raise UserError(f"There is no drawing of the world {world} yet; only rover worlds can be drawn.")
-    traces = {method: api.trace(run, seed=0) for method, run in opened.items()}
+    traces = {method: evaluation.trace(run, seed=0) for method, run in opened.items()}
     figures.side_by_side(env, traces, out, title=f"{experiment.title}: {world}, seed {seed}")
 
 

@@ -6,11 +6,13 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from merlax import adversary, algorithms, config, envs, presets, runs
-from merlax.adversary import Adversary, AdversaryConfig, Fixed, Learnt, Scripted
+from merlax.algorithms import opponents as adversary, presets
+from merlax import algorithms, config, envs
+from merlax.runs import reader as runs
+from merlax.algorithms.opponents import Adversary, AdversaryConfig, Fixed, Learnt, Scripted
 from merlax.algorithms.match import Match
 from merlax.envs.base import Contest, Env
-from merlax.networks import TeamPolicy
+from merlax.core.networks import TeamPolicy
 from merlax.types import UserError
 
 DDPG, SCRIPTED, FROZEN = "ddpg", "scripted", "frozen"

@@ -6,10 +6,10 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from merlax import devices
-from merlax.commands import run, tools
-from merlax.envs.base import suggest
-from merlax.types import UserError
+from merlax.cli import teams as run
+from merlax.cli import tools
+from merlax.core import devices
+from merlax.types import UserError, suggest
 
 INTERRUPTED, PIPE_CLOSED = 130, 141  # the shell's codes for Ctrl-C and for a reader that has gone
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from merlax.envs.base import suggest
-from merlax.experiments.experiment import Claim, Experiment, Method, Quick, World
-from merlax.published import published
-from merlax.types import UserError
+from merlax.experiments.spec import Claim, Experiment, Method, Quick, World
+from merlax.runs.published import published
+from merlax.types import UserError, suggest
 
 MERL = Method("MERL", "merl")
 EA = Method("EA", "ea")
