@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test learn clean
+.PHONY: demo test quick learn clean
 
 demo: .venv/installed
 	$(BIN)/merlax train rover-3 --frames 1000000 --out runs/demo --force
@@ -14,9 +14,15 @@ test: .venv/installed-dev
 	$(BIN)/pyright
 	$(BIN)/pytest -n auto --dist loadfile
 
+# The inner loop: everything but the slow tests, in under two minutes.
+quick: .venv/installed-dev
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/lint-imports
+	$(BIN)/pytest -n auto --dist loadfile -m 'not slow'
+
 # The scores of docs/results.md, from scratch: well over an hour on 2 cores.
-learn: .venv/installed-dev
-	$(BIN)/python benchmarks/core.py
+learn: .venv/installed
+	$(BIN)/merlax reproduce scores
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("merlax needs Python 3.11 or newer; this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'

@@ -1,15 +1,17 @@
 """merlax trains teams: evolution on the team's reward, gradients on the agents' rewards (MERL), in JAX."""
 
-from merlax.core import devices as _devices
-
-_devices.use_all_cores()  # must come before JAX starts
-
-from merlax.algorithms.presets import preset  # noqa: E402
-from merlax.api import evaluate, play_each_other, plot, render, resume, train  # noqa: E402
-from merlax.core.evolution import expected_selection_rate  # noqa: E402
-from merlax.core.networks import TeamPolicy  # noqa: E402
-from merlax.envs import (  # noqa: E402
-    Contest,
+from merlax.algorithms import Algorithm, Ea, Es, Game, Gradient, Merl, Seat, preset
+from merlax.algorithms import register as register_algorithm
+from merlax.algorithms.opponents import ddpg
+from merlax.api import evaluate, load, play_each_other, plot, render, resume, train
+from merlax.config import Checked
+from merlax.core.evolution.fitness import Fitness
+from merlax.core.evolution.operators import GaussianMutation, SinglePointCrossover
+from merlax.core.evolution.selection import TournamentSelection, expected_selection_rate
+from merlax.core.networks import TeamPolicy
+from merlax.core.td3 import Td3
+from merlax.envs import (
+    Box,
     Env,
     KeepAway,
     PhysicalDeception,
@@ -21,23 +23,39 @@ from merlax.envs import (  # noqa: E402
     register,
     two_rovers,
 )
-from merlax.runs.evaluation import Score  # noqa: E402
-from merlax.runs.reader import Run, load  # noqa: E402
-from merlax.types import Reward, UserError  # noqa: E402
+from merlax.runs.evaluation import Score
+from merlax.runs.reader import Run
+from merlax.runs.recorders import Tracker
+from merlax.types import Reward, UserError
 
 __all__ = [
-    "Contest",
+    "Algorithm",
+    "Box",
+    "Checked",
+    "Ea",
     "Env",
+    "Es",
+    "Fitness",
+    "Game",
+    "GaussianMutation",
+    "Gradient",
     "KeepAway",
+    "Merl",
     "PhysicalDeception",
     "PredatorPrey",
     "Reward",
     "Rover",
     "Run",
     "Score",
+    "Seat",
     "Side",
+    "SinglePointCrossover",
+    "Td3",
     "TeamPolicy",
+    "TournamentSelection",
+    "Tracker",
     "UserError",
+    "ddpg",
     "evaluate",
     "expected_selection_rate",
     "ids",
@@ -47,6 +65,7 @@ __all__ = [
     "plot",
     "preset",
     "register",
+    "register_algorithm",
     "render",
     "resume",
     "train",

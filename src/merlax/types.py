@@ -1,8 +1,9 @@
-"""The few types that every layer shares."""
+"""The few types that every room shares."""
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 from typing import TypeAlias
 
 import equinox as eqx
@@ -11,7 +12,6 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 Key: TypeAlias = PRNGKeyArray
 Keys: TypeAlias = jaxtyping.Key[Array, "..."]  # a batch of them
-Metrics: TypeAlias = dict[str, Array]
 
 
 class UserError(Exception):
@@ -19,23 +19,27 @@ class UserError(Exception):
 
 
 class Reward(eqx.Module):
-    """What one joint step pays: the sparse team reward and the dense reward of each agent."""
+    """What one joint step pays one side: the sparse reward of the team, and the dense reward of each agent."""
 
     team: Float[Array, ""]
     agent: Float[Array, " agent"]
 
 
 class Transition(eqx.Module):
-    """What each agent's replay buffer remembers of one joint step (paper, Algorithm 2, line 12)."""
+    """What each agent's replay buffer keeps of one joint step (paper, Algorithm 2, line 12), with both rewards.
+
+    What a learner is paid is its own affair, decided when it samples.
+    """
 
     obs: Float[Array, "*batch agent obs"]
     action: Float[Array, "*batch agent act"]
-    reward: Float[Array, "*batch agent"]
+    agent_reward: Float[Array, "*batch agent"]
+    team_reward: Float[Array, "*batch agent"]  # the same for all agents of a step
     next_obs: Float[Array, "*batch agent obs"]
     terminated: Bool[Array, "*batch agent"]  # True: the target does not bootstrap
 
 
-def suggest(name: str, known: list[str]) -> str:
-    """The half sentence ", did you mean 'x'?" for a name that is nearly right, or nothing."""
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+def suggest(name: str, known: Iterable[str]) -> str:
+    """The half sentence "(did you mean 'x'?)" for a name that is nearly right, or nothing."""
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f" (did you mean '{near[0]}'?)" if near else ""

@@ -1,102 +1,69 @@
-"""The contract of an algorithm (DESIGN §2), and where its programs run."""
+"""The contract of an algorithm: a value whose fields are its settings, and whose methods are pure."""
 
 from __future__ import annotations
 
 import abc
 import dataclasses
-from collections.abc import Callable
-from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
-import jax
-import jax.numpy as jnp
-from jax.sharding import Mesh
-
-from merlax.core import devices, replay
-from merlax.core import health as finite
+from merlax.config import Checked
+from merlax.core import devices
 from merlax.core.networks import TeamPolicy
-from merlax.core.rollout import Episode, Memory, Opponent
-from merlax.envs.base import Env
-from merlax.types import Key, Metrics
+from merlax.core.rollout import Field, Rollout
+from merlax.envs.base import Env, Side
+from merlax.types import Key
 
-Experience: TypeAlias = tuple[tuple[Episode, Memory], ...]  # all rollouts of one generation
+Rollouts: TypeAlias = tuple[Rollout, ...]  # all of one generation
 
 
 @dataclasses.dataclass(frozen=True)
-class Algorithm(abc.ABC):
-    """`step` is one generation; `champion` is the team that a test plays and a run keeps.
-
-    A generation has two halves, so that an opponent can learn from the same rollouts: `explore` plays,
-    `improve` learns. An algorithm defines them as the pure functions `start`, `rollouts` and `learn`.
-    """
+class Seat:
+    """One side of a world, as the algorithm that trains it sees it."""
 
     env: Env
-    config: Any
+    index: int = 0  # 0: the team
 
     @property
-    @abc.abstractmethod
-    def frames_per_generation(self) -> int:
-        """Joint steps of one generation in which no episode ends early."""
+    def side(self) -> Side:
+        return self.env.sides[self.index]
+
+    @property
+    def reward_bounds(self) -> tuple[float, float]:
+        """The largest sizes of the team's and of an agent's reward; a world that does not state them has 1 for both."""
+        return getattr(self.env, "reward_bounds", (1.0, 1.0))
+
+
+@dataclasses.dataclass(frozen=True)
+class Algorithm(Checked, abc.ABC):
+    """Trains the agents of one side of a world. `game.Game` drives it: one generation is `play`, then `learn`.
+
+    It is a frozen dataclass, so hashable, and knows no world: whatever depends on one comes as an argument. The state
+    is a pytree of its own choice.
+    """
+
+    learns: ClassVar[bool] = True
 
     @abc.abstractmethod
-    def start(self, key: Key) -> Any:
+    def start(self, key: Key, seat: Seat) -> Any:
         """The state before the first generation."""
 
     @abc.abstractmethod
-    def players(self, state: Any) -> Any:
-        """Of the state, what the rollouts need."""
+    def play(self, key: Key, players: Any, field: Field) -> Rollouts:
+        """All rollouts of one generation, by `players(state)`."""
 
     @abc.abstractmethod
-    def rollouts(self, key: Key, players: Any, opponent: Opponent | None) -> Experience:
-        """All rollouts of one generation."""
-
-    @abc.abstractmethod
-    def learn(self, key: Key, state: Any, experience: Experience) -> tuple[Any, Metrics]:
-        """Everything that follows them."""
+    def learn(self, key: Key, state: Any, rollouts: Rollouts, seat: Seat) -> tuple[Any, Any]:
+        """Everything that follows them: the next state, and a record of what is to be written down (`core.records`)."""
 
     @abc.abstractmethod
     def champion(self, state: Any) -> TeamPolicy:
-        """The team to test."""
+        """The team that a test plays and a run keeps."""
 
-    @property
-    def mesh(self) -> Mesh:
-        """The devices that share `learn`."""
-        return devices.mesh()
+    def players(self, state: Any) -> Any:
+        """Of the state, what the rollouts need."""
+        return state
 
-    def batched(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`jax.vmap` over all these devices."""
-        return devices.shard_over(self.mesh, jax.vmap(function))
-
-    def init(self, key: Key) -> Any:
-        """The state before the first generation, on its devices."""
-        return self._start(key)
-
-    def step(self, key: Key, state: Any, opponent: Opponent | None = None) -> tuple[Any, Metrics]:
-        """One generation."""
-        key_explore, key_improve = jax.random.split(key)
-        return self.improve(key_improve, state, self.explore(key_explore, state, opponent))
-
-    def explore(self, key: Key, state: Any, opponent: Opponent | None = None) -> Experience:
-        """Play all rollouts, over all devices."""
-        return self._rollouts(*devices.spread(devices.mesh(), (key, self.players(state), opponent)))
-
-    def improve(self, key: Key, state: Any, experience: Experience) -> tuple[Any, Metrics]:
-        """Learn from them; the old state is used up."""
-        if self.mesh.size < devices.mesh().size:
-            experience = devices.spread(self.mesh, experience)
-        return self._learn(devices.spread(self.mesh, key), state, experience)
-
-    @partial(jax.jit, static_argnums=0, compiler_options=devices.QUICK_COMPILE)
-    def _start(self, key: Key) -> Any:
-        return replay.pinned(self.mesh, self.start(key))
-
-    @partial(jax.jit, static_argnums=0, compiler_options=devices.QUICK_COMPILE)
-    def _rollouts(self, key: Key, players: Any, opponent: Opponent | None) -> Experience:
-        return self.rollouts(key, players, opponent)
-
-    @partial(jax.jit, static_argnums=0, donate_argnums=2, compiler_options=devices.QUICK_COMPILE)
-    def _learn(self, key: Key, state: Any, experience: Experience) -> tuple[Any, Metrics]:
-        state, metrics = self.learn(key, state, experience)
-        faults = [episode.fault.reshape(-1, episode.fault.shape[-1]).any(axis=0) for episode, _ in experience]
-        metrics |= {"fault": jnp.stack(faults).any(axis=0), "sound": finite.flags(state)}
-        return replay.pinned(self.mesh, state), metrics
+    def num_shards(self, seat: Seat) -> int:
+        """How many devices share `learn`."""
+        del seat
+        return devices.count()

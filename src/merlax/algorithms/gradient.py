@@ -1,48 +1,22 @@
-"""A gradient learner alone: TD3, DDPG, MATD3 and MADDPG are configurations of `td3`, on one of three rewards."""
+"""A gradient learner alone: TD3, DDPG, MATD3 and MADDPG are its configurations, on one of three rewards."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax.sharding import Mesh
 from jaxtyping import Array, Float
 
-from merlax import config as checks
-from merlax.algorithms.base import Algorithm, Experience
-from merlax.core import devices, replay, rollout, td3
+from merlax.algorithms.base import Algorithm, Rollouts, Seat
+from merlax.config import Count, Layers, NotNegative
+from merlax.core import replay, rollout, td3
 from merlax.core.networks import TeamPolicy
-from merlax.core.rollout import Opponent
-from merlax.core.td3 import TD3Config
-from merlax.types import Key, Metrics, Reward
-
-
-@dataclasses.dataclass(frozen=True)
-class GradientConfig:
-    """Everything that shapes a run of a gradient learner."""
-
-    td3: TD3Config = dataclasses.field(default_factory=TD3Config)
-    reward: Literal["agent", "mixed", "global"] = "mixed"
-    """agent: each agent's own; global: the team's alone; mixed: agent + `team_weight` × team, each normalised."""
-    team_weight: float = 10.0
-    """Weight of the team reward in the mixed one."""
-    explore_episodes: int = 50
-    """Noisy episodes per generation (rollout size)."""
-    noise: float = 0.4
-    """Standard deviation of the exploration noise (σ)."""
-    actor_hidden: tuple[int, ...] = (100, 100)
-    """Hidden layers of the team's trunk."""
-    critic_hidden: tuple[int, ...] = (100, 100)
-    """Hidden layers of a critic."""
-
-    def __post_init__(self) -> None:
-        checks.choice(self, "reward", "agent", "mixed", "global")
-        checks.whole(self, "explore_episodes")
-        checks.not_negative(self, "noise", "team_weight")
-        checks.layers(self, "actor_hidden", "critic_hidden")
+from merlax.core.players import PolicyPlayer
+from merlax.core.rollout import Field
+from merlax.core.td3 import LearningInfo, Td3
+from merlax.types import Key, UserError
 
 
 class GradientState(eqx.Module):
@@ -52,26 +26,29 @@ class GradientState(eqx.Module):
     buffer: replay.Buffer
 
 
+class GradientInfo(eqx.Module):
+    """What is written down of one generation."""
+
+    explore_score: Float[Array, ""] | None  # the team's fitness in these episodes; nothing for an opponent
+    agent_reward: Float[Array, ""]  # per step
+    learning: LearningInfo
+
+
 @dataclasses.dataclass(frozen=True)
-class Gradient(Algorithm):
-    """A gradient learner on one world."""
+class OffPolicy(Algorithm):
+    """A learner that plays nothing itself: it learns from its side of whatever is played, as an opponent does."""
 
-    config: GradientConfig = dataclasses.field(default_factory=GradientConfig)
+    learner: Td3 = Td3()
+    actor_hidden: Layers = (100, 100)
+    """Hidden layers of the trunk."""
 
-    @property
-    def frames_per_generation(self) -> int:
-        return self.config.explore_episodes * self.env.horizon
+    def num_shards(self, seat: Seat) -> int:
+        return td3.num_shards([self.learner], seat.side.num_agents)
 
-    @property
-    def mesh(self) -> Mesh:
-        return devices.mesh(td3.shards(self.config.td3, self.env.num_agents))
-
-    def start(self, key: Key) -> GradientState:
+    def start(self, key: Key, seat: Seat) -> GradientState:
         """A new learner and empty buffers."""
-        env, c = self.env, self.config
-        sizes = env.num_agents, env.obs_size, env.act_size
-        learner = td3.init(key, *sizes, c.actor_hidden, c.critic_hidden, c.td3)
-        return GradientState(learner, replay.create(c.td3.buffer, *sizes, shards=self.mesh.size))
+        learner = td3.init(key, seat.side, self.actor_hidden, self.learner)
+        return GradientState(learner, replay.create(self.learner.buffer, seat.side, self.num_shards(seat)))
 
     def champion(self, state: GradientState) -> TeamPolicy:
         """The current policy."""
@@ -80,30 +57,41 @@ class Gradient(Algorithm):
     def players(self, state: GradientState) -> TeamPolicy:
         return state.learner.actor
 
-    def rollouts(self, key: Key, players: TeamPolicy, opponent: Opponent | None) -> Experience:
+    def play(self, key: Key, players: TeamPolicy, field: Field) -> Rollouts:
+        raise UserError("This learner only follows what others play; train a team with Gradient instead.")
+
+    def learn(
+        self, key: Key, state: GradientState, rollouts: Rollouts, seat: Seat
+    ) -> tuple[GradientState, GradientInfo]:
+        """Store its side of all rollouts, learn."""
+        buffer = store(state.buffer, rollouts, seat)
+        frames = jnp.stack([played.episode.frames.sum() for played in rollouts]).sum()
+        learner, learning = td3.learn(key, state.learner, buffer, frames, self.learner, seat.reward_bounds)
+        paid = jnp.stack([played.episode.agent_reward[seat.index].sum() for played in rollouts]).sum()
+        score = rollouts[0].episode.fitness.mean() if seat.index == 0 else None
+        info = GradientInfo(score, paid / frames.astype(jnp.float32), learning)
+        return GradientState(learner, buffer), info
+
+
+@dataclasses.dataclass(frozen=True)
+class Gradient(OffPolicy):
+    """A gradient learner that explores by itself."""
+
+    explore_episodes: Count = 50
+    """Noisy episodes per generation (rollout size)."""
+    noise: NotNegative = 0.4
+    """Standard deviation of the exploration noise (σ)."""
+
+    def play(self, key: Key, players: TeamPolicy, field: Field) -> Rollouts:
         """Noisy episodes."""
-        keys = jax.random.split(key, self.config.explore_episodes)
-        return (rollout.play_team(keys, self.env, players, self.config.noise, opponent, pay=self.pay),)
+        keys = jax.random.split(key, self.explore_episodes)
+        return (rollout.play_team(keys, field, PolicyPlayer(players), self.noise),)
 
-    def learn(self, key: Key, state: GradientState, experience: Experience) -> tuple[GradientState, Metrics]:
-        """Remember, learn."""
-        ((explored, memory),) = experience
-        buffer = rollout.remember(state.buffer, memory)
-        frames = explored.frames.sum()
-        learner, losses = td3.learn(key, state.learner, buffer, frames, self.config.td3)
-        metrics = losses | {
-            "frames": frames,
-            "explore_score": explored.fitness.mean(),
-            "agent_reward": explored.agent_reward.sum() / frames.astype(jnp.float32),
-        }
-        return GradientState(learner, buffer), metrics
 
-    def pay(self, reward: Reward) -> Float[Array, " agent"]:
-        """What each agent learns from. A world may state the largest size of its rewards; else it is 1 for both."""
-        if self.config.reward == "agent":
-            return reward.agent
-        team = jnp.broadcast_to(reward.team, reward.agent.shape)
-        if self.config.reward == "global":
-            return team
-        team_bound, agent_bound = getattr(self.env, "reward_bounds", (1.0, 1.0))
-        return reward.agent / agent_bound + self.config.team_weight * team / team_bound
+def store(buffer: replay.Buffer, rollouts: Rollouts, seat: Seat) -> replay.Buffer:
+    """Add the transitions of one side of all rollouts."""
+    for played in rollouts:
+        transitions = played.transitions[seat.index]
+        assert transitions is not None, "these episodes were played with keep=False"
+        buffer = replay.store(buffer, transitions, played.valid)
+    return buffer

@@ -3,132 +3,145 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Annotated
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax.sharding import Mesh
+from jaxtyping import Array, Float, Int
 
-from merlax import config as checks
-from merlax.algorithms import population
-from merlax.algorithms.base import Algorithm, Experience
-from merlax.core import devices, evolution, replay, rollout, td3
-from merlax.core.evolution import EvolutionConfig
+from merlax.algorithms import gradient
+from merlax.algorithms.base import Rollouts, Seat
+from merlax.algorithms.evolutionary import Evolutionary, random_teams
+from merlax.config import Count, NotEmpty, NotNegative
+from merlax.core import replay, rollout, td3
+from merlax.core.evolution import fitness, operators, selection
+from merlax.core.evolution.fitness import FitnessInfo, FitnessRecord
 from merlax.core.networks import TeamPolicy
-from merlax.core.rollout import Opponent
-from merlax.core.td3 import TD3Config
-from merlax.types import Key, Metrics
-
-
-@dataclasses.dataclass(frozen=True)
-class MerlConfig:
-    """Everything that shapes a run of MERL."""
-
-    evolution: EvolutionConfig = dataclasses.field(default_factory=EvolutionConfig)
-    td3: TD3Config = dataclasses.field(default_factory=TD3Config)
-    noisy_episodes: int = 1
-    """Noisy episodes of each team of the population (Algorithm 1, line 8)."""
-    explore_episodes: int = 50
-    """Noisy episodes of the learner per generation (rollout size)."""
-    noise: float = 0.4
-    """Standard deviation of the exploration noise (σ)."""
-    actor_hidden: tuple[int, ...] = (100, 100)
-    """Hidden layers of a team's trunk."""
-    critic_hidden: tuple[int, ...] = (100, 100)
-    """Hidden layers of a critic."""
-
-    def __post_init__(self) -> None:
-        checks.whole(self, "noisy_episodes", "explore_episodes")
-        checks.not_negative(self, "noise")
-        checks.layers(self, "actor_hidden", "critic_hidden")
+from merlax.core.players import PolicyPlayer
+from merlax.core.records import MAY_BREAK, names
+from merlax.core.rollout import Field, Rollout
+from merlax.core.td3 import Learner, LearningInfo, Td3
+from merlax.types import Key, UserError
 
 
 class MerlState(eqx.Module):
     """Everything that changes during a run."""
 
-    population: TeamPolicy  # [pop, ...]; the last team is the migrant
-    record: evolution.Record
-    learner: td3.Learner
+    # [pop, ...]; the last teams are the migrants, one for each learner.
+    population: TeamPolicy = eqx.field(metadata=MAY_BREAK)
+    record: FitnessRecord
+    learners: tuple[Learner, ...]
     buffer: replay.Buffer
     champion: TeamPolicy
 
 
+class LearnerInfo(eqx.Module):
+    """What is written down of one learner and its migrant."""
+
+    learner_score: Float[Array, ""] = eqx.field(metadata=MAY_BREAK)  # its team's fitness, as a member of the population
+    migrant_fate: Int[Array, ""] = eqx.field(metadata=names(selection.FATES))
+    explore_score: Float[Array, ""]  # the fitness of its noisy episodes
+    agent_reward: Float[Array, ""]  # in these, per step
+    learning: LearningInfo
+
+
+class MerlInfo(eqx.Module):
+    """What is written down of one generation."""
+
+    evolution: FitnessInfo
+    learners: tuple[LearnerInfo, ...]
+
+
 @dataclasses.dataclass(frozen=True)
-class Merl(Algorithm):
-    """MERL on one world."""
+class Merl(Evolutionary):
+    """MERL. The paper's has one learner; each of several has a reward, a discount and a migrant's slot of its own."""
 
-    config: MerlConfig = dataclasses.field(default_factory=MerlConfig)
+    learners: Annotated[tuple[Td3, ...], NotEmpty()] = (Td3(),)
+    noisy_episodes: Count = 1
+    """Noisy episodes of each team of the population (Algorithm 1, line 8)."""
+    explore_episodes: Count = 50
+    """Noisy episodes of each learner per generation (rollout size)."""
+    noise: NotNegative = 0.4
+    """Standard deviation of the exploration noise (σ)."""
+
+    def check(self) -> None:
+        super().check()
+        if len({learner.buffer for learner in self.learners}) > 1:
+            raise UserError("The learners share one replay buffer; give all of them the same `buffer`.")
 
     @property
-    def frames_per_generation(self) -> int:
-        c = self.config
-        episodes = c.evolution.population * (c.evolution.fitness_episodes + c.noisy_episodes) + c.explore_episodes
-        return episodes * self.env.horizon
+    def num_migrants(self) -> int:
+        return len(self.learners)
 
-    @property
-    def mesh(self) -> Mesh:
-        return devices.mesh(td3.shards(self.config.td3, self.env.num_agents))
+    def num_shards(self, seat: Seat) -> int:
+        return td3.num_shards(self.learners, seat.side.num_agents)
 
-    def start(self, key: Key) -> MerlState:
-        """Lines 1–3: a random population with the learner's first team in it, and empty buffers."""
-        key_population, key_learner = jax.random.split(key)
-        env, c = self.env, self.config
-        sizes = env.num_agents, env.obs_size, env.act_size
-        learner = td3.init(key_learner, *sizes, c.actor_hidden, c.critic_hidden, c.td3)
-        teams = population.random_teams(key_population, env, c.actor_hidden, c.evolution.population - 1)
+    def start(self, key: Key, seat: Seat) -> MerlState:
+        """Lines 1–3: a random population with the learners' first teams in it, and empty buffers."""
+        key_population, key_learners = jax.random.split(key)
+        keys = jax.random.split(key_learners, len(self.learners))
+        learners = tuple(
+            td3.init(k, seat.side, self.actor_hidden, config) for k, config in zip(keys, self.learners, strict=True)
+        )
+        teams = random_teams(key_population, seat.side, self.actor_hidden, self.population - len(learners))
         return MerlState(
-            population=evolution.migrate(teams, learner.actor),
-            record=evolution.new_record(c.evolution.population),
-            learner=learner,
-            buffer=replay.create(c.td3.buffer, *sizes, shards=self.mesh.size),
-            champion=jax.tree.map(jnp.copy, learner.actor),
+            population=operators.migrate(teams, *(learner.actor for learner in learners)),
+            record=fitness.nothing_known(self.population),
+            learners=learners,
+            buffer=replay.create(self.learners[0].buffer, seat.side, self.num_shards(seat)),
+            champion=jax.tree.map(jnp.copy, learners[0].actor),
         )
 
     def champion(self, state: MerlState) -> TeamPolicy:
         """The fittest team of the newest generation."""
         return state.champion
 
-    def players(self, state: MerlState) -> tuple[TeamPolicy, TeamPolicy]:
-        return state.population, state.learner.actor
+    def players(self, state: MerlState) -> tuple[TeamPolicy, tuple[TeamPolicy, ...]]:
+        return state.population, tuple(learner.actor for learner in state.learners)
 
-    def rollouts(self, key: Key, players: tuple[TeamPolicy, TeamPolicy], opponent: Opponent | None) -> Experience:
-        """Lines 6–9: each team's fitness, its noisy episodes, and the learner's own."""
-        teams, learner = players
-        c, e = self.config, self.config.evolution
-        key_fitness, key_noisy, key_learner = jax.random.split(key, 3)
-        keys_fitness = population.fitness_keys(key_fitness, e.population, e.fitness_episodes, e.same_instances)
-        keys_noisy = jax.random.split(key_noisy, (e.population, c.noisy_episodes))
-        keys = jnp.concatenate([keys_fitness, keys_noisy], axis=1)
-        noise = jnp.where(jnp.arange(keys.shape[1]) < e.fitness_episodes, 0.0, c.noise)
-        played = rollout.play_population(keys, self.env, teams, noise, opponent)
-        keys_learner = jax.random.split(key_learner, c.explore_episodes)
-        return played, rollout.play_team(keys_learner, self.env, learner, c.noise, opponent)
+    def play(self, key: Key, players: tuple[TeamPolicy, tuple[TeamPolicy, ...]], field: Field) -> Rollouts:
+        """Lines 6–9: each team's fitness, its noisy episodes, and the learners' own."""
+        teams, learners = players
+        key_fitness, key_noisy, key_learners = jax.random.split(key, 3)
+        keys_noisy = jax.random.split(key_noisy, (self.population, self.noisy_episodes))
+        keys = jnp.concatenate([self.fitness.keys(key_fitness, self.population), keys_noisy], axis=1)
+        noise = jnp.where(jnp.arange(keys.shape[1]) < self.fitness.episodes, 0.0, self.noise)
+        keys_learners = jax.random.split(key_learners, (len(learners), self.explore_episodes))
+        explored = (
+            rollout.play_team(own, field, PolicyPlayer(actor), self.noise)
+            for own, actor in zip(keys_learners, learners, strict=True)
+        )
+        return rollout.play_population(keys, field, teams, noise), *explored
 
-    def learn(self, key: Key, state: MerlState, experience: Experience) -> tuple[MerlState, Metrics]:
-        """Lines 10–28: remember, learn, rank, select, evolve, migrate."""
-        c = self.config
+    def learn(self, key: Key, state: MerlState, rollouts: Rollouts, seat: Seat) -> tuple[MerlState, MerlInfo]:
+        """Lines 10–28: store, learn, rank, select, evolve, migrate."""
         key_learn, key_evolve = jax.random.split(key)
-        (played, teams_memory), (explored, learner_memory) = experience
-        buffer = rollout.remember(state.buffer, teams_memory)
-        buffer = rollout.remember(buffer, learner_memory)
-        frames = played.frames.sum() + explored.frames.sum()
-        learner, losses = td3.learn(key_learn, state.learner, buffer, frames, c.td3)
+        played, *explored = rollouts
+        buffer = gradient.store(state.buffer, rollouts, seat)
+        frames = jnp.stack([one.episode.frames.sum() for one in rollouts]).sum()
+        keys = jax.random.split(key_learn, len(self.learners))
+        learnt = [
+            td3.learn(k, learner, buffer, frames, config, seat.reward_bounds)
+            for k, learner, config in zip(keys, state.learners, self.learners, strict=True)
+        ]
+        learners = tuple(learner for learner, _ in learnt)
 
-        fitness = played.fitness[:, : c.evolution.fitness_episodes].mean(axis=1)
-        generation = evolution.advance(
-            key_evolve, state.population, state.record, fitness, c.evolution, migrants=1, batch=self.batched
-        )
-        teams = evolution.migrate(generation.population, learner.actor)
+        newest = played.episode.fitness[:, : self.fitness.episodes].mean(axis=1)
+        evolved = self.evolve(key_evolve, state.population, state.record, newest, seat)
+        teams = operators.migrate(evolved.population, *(learner.actor for learner in learners))
 
-        metrics = (
-            losses
-            | population.fitness_metrics(fitness)
-            | {
-                "frames": frames,
-                "learner_score": fitness[-1],
-                "explore_score": explored.fitness.mean(),
-                "agent_reward": explored.agent_reward.sum() / explored.frames.sum().astype(jnp.float32),
-                "migrant_fate": evolution.fate(generation.selection, c.evolution.population - 1),
-            }
+        slots = range(self.population - len(learners), self.population)
+        infos = tuple(
+            self._describe(one, newest[slot], selection.fate_of(slot, evolved.selected), learning, seat)
+            for one, slot, (_, learning) in zip(explored, slots, learnt, strict=True)
         )
-        return MerlState(teams, generation.record, learner, buffer, generation.champion), metrics
+        info = MerlInfo(fitness.describe(newest), infos)
+        return MerlState(teams, evolved.record, learners, buffer, evolved.champion), info
+
+    def _describe(
+        self, explored: Rollout, score: Array, fate: Array, learning: LearningInfo, seat: Seat
+    ) -> LearnerInfo:
+        episode = explored.episode
+        paid = episode.agent_reward[seat.index].sum() / episode.frames.sum().astype(jnp.float32)
+        return LearnerInfo(score, fate, episode.fitness.mean(), paid, learning)

@@ -1,104 +1,101 @@
-"""The two presets, side by side: `paper` (its tables and Algorithm 1) and `fast` (the default)."""
+"""Algorithms by name, in two presets side by side: `paper` (its tables and Algorithm 1) and `fast` (the default)."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, Literal, overload
 
-from merlax import algorithms
-from merlax.algorithms.ea import EaConfig
-from merlax.algorithms.es import EsConfig
-from merlax.algorithms.gradient import GradientConfig
-from merlax.algorithms.merl import MerlConfig
-from merlax.algorithms.opponents import DDPG, AdversaryConfig
-from merlax.core.evolution import EvolutionConfig
-from merlax.core.td3 import TD3Config
-from merlax.types import UserError
+from merlax import config
+from merlax.algorithms import opponents
+from merlax.algorithms.base import Algorithm
+from merlax.algorithms.ea import Ea
+from merlax.algorithms.es import Es
+from merlax.algorithms.gradient import Gradient, OffPolicy
+from merlax.algorithms.merl import Merl
+from merlax.core.evolution.fitness import Fitness
+from merlax.core.td3 import Td3
+from merlax.types import UserError, suggest
 
 PRESETS = ("fast", "paper")
+BUILT_IN = ("merl", "ea", "es", "td3", "ddpg", "matd3", "maddpg")
+_REGISTERED: dict[str, Algorithm] = {}
 
-# Table 2 of the paper; where it is silent, FACTS §4.
-PAPER_ROVER = MerlConfig(
-    evolution=EvolutionConfig(population=10, elites=4, tournament=3, fitness_episodes=10),
-    td3=TD3Config(
-        actor_rate=5e-5,
-        critic_rate=1e-5,
-        target_weight=1e-5,
-        discount=0.5,
-        batch=512,
-        buffer=100_000,
-        reward_scale=10.0,
-        order="sequential",
-        updates_per_frame=1.0,
-    ),
-    explore_episodes=50,
-    noise=0.4,
+# Table 2 of the paper; where it is silent, docs/open-values.md.
+PAPER_ROVER_TD3 = Td3(
+    actor_rate=5e-5,
+    critic_rate=1e-5,
+    target_weight=1e-5,
+    discount=0.5,
+    batch=512,
+    buffer=100_000,
+    reward_scale=10.0,
+    order="sequential",
+    updates_per_frame=1.0,
+)
+PAPER_ROVER = Merl(
+    population=10, fitness=Fitness(episodes=10), learners=(PAPER_ROVER_TD3,), explore_episodes=50, noise=0.4
 )
 
 # Tuned on seeds 1 to 8; docs/algorithm.md gives the reason for each difference.
+FAST_ROVER_TD3 = dataclasses.replace(
+    PAPER_ROVER_TD3,
+    actor_rate=5e-4,
+    critic_rate=2e-3,
+    target_weight=0.01,
+    batch=256,
+    reward_scale=1.0,
+    order="joint",
+    updates_per_frame=0.0125,
+    action_penalty=0.002,
+)
 FAST_ROVER = dataclasses.replace(
-    PAPER_ROVER,
-    evolution=dataclasses.replace(PAPER_ROVER.evolution, same_instances=True, fitness_memory=50),
-    td3=dataclasses.replace(
-        PAPER_ROVER.td3,
-        actor_rate=5e-4,
-        critic_rate=2e-3,
-        target_weight=0.01,
-        batch=256,
-        reward_scale=1.0,
-        order="joint",
-        updates_per_frame=0.0125,
-        action_penalty=0.002,
-    ),
+    PAPER_ROVER, fitness=Fitness(episodes=10, memory=50, same_instances=True), learners=(FAST_ROVER_TD3,)
 )
 
-# Table 1 of the paper; where it is silent, FACTS §4.
-PAPER_PARTICLES = dataclasses.replace(
-    PAPER_ROVER,
-    td3=dataclasses.replace(
-        PAPER_ROVER.td3,
-        actor_rate=0.01,
-        critic_rate=0.01,
-        target_weight=0.01,
-        discount=0.95,
-        batch=1024,
-        buffer=1_000_000,
-        reward_scale=1.0,
-    ),
-    explore_episodes=10,
+# Table 1 of the paper; where it is silent, docs/open-values.md.
+PAPER_PARTICLES_TD3 = dataclasses.replace(
+    PAPER_ROVER_TD3,
+    actor_rate=0.01,
+    critic_rate=0.01,
+    target_weight=0.01,
+    discount=0.95,
+    batch=1024,
+    buffer=1_000_000,
+    reward_scale=1.0,
 )
+PAPER_PARTICLES = dataclasses.replace(PAPER_ROVER, learners=(PAPER_PARTICLES_TD3,), explore_episodes=10)
 
-# Tuned on seeds 1 and 2 of predator-prey (benchmarks/tune_particles.py, docs/algorithm.md).
+# Tuned on seeds 1 and 2 of predator-prey (`merlax reproduce tune-particles`, docs/algorithm.md).
+FAST_PARTICLES_TD3 = dataclasses.replace(
+    PAPER_PARTICLES_TD3,
+    actor_rate=1e-3,
+    critic_rate=2e-3,
+    discount=0.8,
+    reward_scale=10.0,
+    batch=512,
+    buffer=200_000,
+    order="joint",
+    updates_per_frame=0.02,
+    action_penalty=0.002,
+)
 FAST_PARTICLES = dataclasses.replace(
     PAPER_PARTICLES,
     # An opponent that learns outdates what is known of a team, so the memory is shorter than the rovers'.
-    evolution=dataclasses.replace(PAPER_PARTICLES.evolution, same_instances=True, fitness_memory=10),
-    td3=dataclasses.replace(
-        PAPER_PARTICLES.td3,
-        actor_rate=1e-3,
-        critic_rate=2e-3,
-        discount=0.8,
-        reward_scale=10.0,
-        batch=512,
-        buffer=200_000,
-        order="joint",
-        updates_per_frame=0.02,
-        action_penalty=0.002,
-    ),
+    fitness=Fitness(episodes=10, memory=10, same_instances=True),
+    learners=(FAST_PARTICLES_TD3,),
 )
 
-_MERL: dict[str, dict[str, MerlConfig]] = {
+_MERL: dict[str, dict[str, Merl]] = {
     "particles": {"paper": PAPER_PARTICLES, "fast": FAST_PARTICLES},
     "rover": {"paper": PAPER_ROVER, "fast": FAST_ROVER},
-    # Nothing is random in this world, so one episode tells a team's fitness (FACTS §2), and what is hard in it is
-    # left to evolution: `fast` spends its frames on a larger population instead of 50 noisy episodes of the learner.
+    # Nothing is random in this world, so one episode tells a team's fitness, and what is hard in it is left to
+    # evolution: `fast` spends its frames on a larger population instead of 50 noisy episodes of the learner.
     "two-rovers": {
-        "paper": dataclasses.replace(
-            PAPER_ROVER, evolution=dataclasses.replace(PAPER_ROVER.evolution, fitness_episodes=1)
-        ),
+        "paper": dataclasses.replace(PAPER_ROVER, fitness=Fitness(episodes=1)),
         "fast": dataclasses.replace(
             FAST_ROVER,
-            evolution=dataclasses.replace(FAST_ROVER.evolution, population=20, fitness_episodes=1),
+            population=20,
+            fitness=dataclasses.replace(FAST_ROVER.fitness, episodes=1),
             explore_episodes=5,
         ),
     },
@@ -110,35 +107,80 @@ _BASELINE_DISCOUNT = 0.97  # Table 2: MERL's learner sees 0.5, MATD3 and MADDPG 
 _JOINT_UPDATES = 0.0032
 
 
-def preset(name: str, world: str | None, algorithm: str = "merl") -> Any:
-    """The configuration of an algorithm for a world; a world without one of its own takes the rover domain's.
+def names() -> list[str]:
+    """The names of all algorithms."""
+    return [*BUILT_IN, *_REGISTERED]
+
+
+def register(name: str, algorithm: Algorithm) -> None:
+    """Give an algorithm of your own a name, so that `train` and the command line find it.
+
+    Args:
+        name: What users will write.
+        algorithm: The algorithm with its settings; no preset changes them.
+    """
+    if name in names() or ":" in name:
+        raise UserError(f"The algorithm name '{name}' is taken already, or has a colon; register another one.")
+    if not isinstance(algorithm, Algorithm):
+        raise UserError(f"{algorithm!r} is no algorithm; register an object of a class that extends merlax.Algorithm.")
+    _REGISTERED[name] = algorithm
+
+
+@overload
+def preset(name: str, world: str | None, algorithm: Literal["merl"] = "merl") -> Merl: ...
+
+
+@overload
+def preset(name: str, world: str | None, algorithm: str) -> Algorithm: ...
+
+
+def preset(name: str, world: str | None, algorithm: str = "merl") -> Algorithm:
+    """An algorithm with the settings of a preset for a world; an unknown world takes the rover domain's.
 
     The baselines share MERL's settings, half by half, so that a comparison compares methods.
+
+    Args:
+        name: "fast" or "paper".
+        world: Name of the world, or nothing for a world of your own.
+        algorithm: Its name, a registered one, or `module:Name`; the latter two bring their own settings.
     """
     if name not in PRESETS:
         raise UserError(f"There is no preset '{name}'; choose from {', '.join(PRESETS)}.")
-    algorithms.check(algorithm)
+    if ":" in algorithm:
+        return _imported(algorithm)
+    if algorithm in _REGISTERED:
+        return _REGISTERED[algorithm]
     family = _family(world)
     merl = _MERL[family][name]
     if algorithm == "merl":
         return merl
     if algorithm == "ea":
-        return EaConfig(merl.evolution, merl.actor_hidden)
+        shared = {field.name: getattr(merl, field.name) for field in dataclasses.fields(Ea)}
+        return Ea(**shared)
     if algorithm == "es":
-        judging = merl.evolution
-        return EsConfig(fitness_episodes=judging.fitness_episodes, same_instances=judging.same_instances)
+        return Es(fitness_episodes=merl.fitness.episodes, same_instances=merl.fitness.same_instances)
+    if algorithm not in BUILT_IN:
+        near = suggest(algorithm, names())
+        raise UserError(f"There is no algorithm '{algorithm}'{near}; choose from {', '.join(names())}.")
     return _gradient(merl, algorithm, family)
 
 
-def adversary(name: str, world: str | None) -> AdversaryConfig:
-    """How a world's opponent learns: sizes, rates, batch and buffer as the team's learner (FACTS §4).
+def opponent(name: str, world: str | None) -> OffPolicy:
+    """How a world's opponent learns: sizes, rates, batch and buffer as the team's learner (docs/open-values.md).
 
     Its rewards are of another size (a touch costs the prey 10), so that they and its discount are Table 1's.
     """
     merl = preset(name, world)
-    theirs = {field: getattr(PAPER_PARTICLES.td3, field) for field in ("discount", "reward_scale")}
-    learner = dataclasses.replace(merl.td3, order="joint", **theirs, **DDPG)
-    return AdversaryConfig(learner, merl.actor_hidden, merl.critic_hidden)
+    own = {field: getattr(PAPER_PARTICLES_TD3, field) for field in ("discount", "reward_scale")}
+    return opponents.ddpg(dataclasses.replace(merl.learners[0], **own), merl.actor_hidden)
+
+
+def _imported(name: str) -> Algorithm:
+    found = config.import_object(name)
+    found = found() if isinstance(found, type) else found
+    if not isinstance(found, Algorithm):
+        raise UserError(f"'{name}' is no algorithm; name a class that extends merlax.Algorithm, or an object of one.")
+    return found
 
 
 def _family(world: str | None) -> str:
@@ -147,20 +189,20 @@ def _family(world: str | None) -> str:
     return "two-rovers" if world == "two-rovers" else "rover"
 
 
-def _gradient(merl: MerlConfig, algorithm: str, family: str) -> GradientConfig:
+def _gradient(merl: Merl, algorithm: str, family: str) -> Gradient:
     """MERL's learner alone, with what the method's name says."""
-    updates = merl.td3.updates_per_frame
-    changes: dict[str, Any] = {} if family == "particles" else {"discount": _BASELINE_DISCOUNT}
+    learner = merl.learners[0]
+    changes: dict[str, Any] = {"reward": "agent" if family == "particles" else "mixed"}  # as in the paper
+    if family != "particles":
+        changes |= {"discount": _BASELINE_DISCOUNT}
     if algorithm in ("ddpg", "maddpg"):
-        changes |= DDPG
+        changes |= opponents.DDPG
     if algorithm in ("matd3", "maddpg"):
-        changes |= {"critic": "joint", "order": "joint"}
-        changes |= {"updates_per_frame": updates if merl.td3.order == "sequential" else _JOINT_UPDATES}
-    return GradientConfig(
-        td3=dataclasses.replace(merl.td3, **changes),
-        reward="agent" if family == "particles" else "mixed",  # as in the paper (FACTS §4)
+        updates = learner.updates_per_frame if learner.order == "sequential" else _JOINT_UPDATES
+        changes |= {"critic": "joint", "order": "joint", "critic_hidden": (300, 300), "updates_per_frame": updates}
+    return Gradient(
+        learner=dataclasses.replace(learner, **changes),
+        actor_hidden=merl.actor_hidden,
         explore_episodes=10 if family == "particles" else 50,  # Tables 1 and 2
         noise=merl.noise,
-        actor_hidden=merl.actor_hidden,
-        critic_hidden=(300, 300) if algorithm in ("matd3", "maddpg") else merl.critic_hidden,
     )

@@ -6,24 +6,22 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from merlax.cli import teams as run
-from merlax.cli import tools
-from merlax.core import devices
+from merlax.cli import machine, paper, teams, training
 from merlax.types import UserError, suggest
 
 INTERRUPTED, PIPE_CLOSED = 130, 141  # the shell's codes for Ctrl-C and for a reader that has gone
 
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
-    "train": run.train,
-    "resume": run.resume,
-    "evaluate": run.evaluate,
-    "crossplay": run.crossplay,
-    "render": run.render,
-    "envs": tools.list_envs,
-    "reproduce": tools.reproduce,
-    "plot": tools.plot,
-    "bench": tools.bench,
-    "selection-rate": tools.selection_rate,
+    "train": training.train,
+    "resume": training.resume,
+    "evaluate": teams.evaluate,
+    "crossplay": teams.crossplay,
+    "render": teams.render,
+    "envs": machine.list_envs,
+    "reproduce": paper.reproduce,
+    "plot": paper.plot,
+    "bench": machine.bench,
+    "selection-rate": machine.selection_rate,
 }
 
 
@@ -43,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug:
             raise
         hint = "" if isinstance(error, UserError) else " This looks like a fault of merlax: --debug shows where."
-        print(f"merlax: {error}{hint}", file=sys.stderr)
+        print("merlax:", *f"{error}{hint}".splitlines(), file=sys.stderr)
         return 2
 
 
@@ -54,7 +52,6 @@ def _dispatch(args: list[str]) -> int:
     name, *rest = args
     if name not in COMMANDS:
         raise UserError(f"There is no command '{name}'{suggest(name, list(COMMANDS))}; `merlax --help` lists them.")
-    devices.use_compilation_cache()
     return COMMANDS[name](rest)
 
 

@@ -1,16 +1,22 @@
-"""Where programs run: rollouts and gradient steps are split over a mesh of devices (DESIGN §4)."""
+"""Where programs run: rollouts and gradient steps are split over a mesh of devices.
+
+Within a program that somebody else compiles (`jax.jit(jax.vmap(...))` over whole runs), nothing is split: see `inline`.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.flatten_util import ravel_pytree
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
@@ -19,6 +25,8 @@ from merlax.types import Key
 T = TypeVar("T")
 
 AXIS = "device"
+_LOG = logging.getLogger("merlax")
+_inline: ContextVar[bool] = ContextVar("inline", default=False)
 
 
 def _chosen(flag: str) -> bool:
@@ -31,16 +39,48 @@ _LEVEL = "xla_backend_optimization_level"
 QUICK_COMPILE = {} if _chosen(_LEVEL) else {_LEVEL: 1}
 
 
-def use_all_cores() -> None:
-    """Give XLA one host device per core, since most of its CPU programs run on one thread.
+def prepare() -> None:
+    """Get JAX ready to train: one host device per core, and compiled programs that are kept between processes.
 
-    Must run before JAX starts its backend; afterwards, and on a GPU or TPU, it changes nothing.
+    Most of XLA's CPU programs run on one thread, so a core each doubles the rollouts. Where JAX runs already, merlax
+    trains on what there is, and says so.
     """
+    use_compilation_cache()
     if _chosen("xla_force_host_platform_device_count"):
         return
-    with contextlib.suppress(RuntimeError):  # JAX runs already
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
         jax.config.update("jax_num_cpu_devices", cores)
+    except RuntimeError:  # JAX runs already
+        if jax.default_backend() == "cpu" and jax.device_count() < cores:
+            _LOG.warning(
+                "JAX was started before merlax with %d device(s) for %d cores, so training is slower than it could be; "
+                "call merlax.train before anything else uses JAX.",
+                jax.device_count(), cores,
+            )  # fmt: skip
+
+
+def use_compilation_cache() -> None:
+    """Keep compiled programs between processes, unless the user has a cache of their own."""
+    if jax.config.values.get("jax_compilation_cache_dir") is None:
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        jax.config.update("jax_compilation_cache_dir", str(home / "merlax" / "xla"))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+
+
+@contextlib.contextmanager
+def inline() -> Iterator[None]:
+    """While this is traced, split nothing: whoever compiles the whole decides where it runs."""
+    token = _inline.set(True)
+    try:
+        yield
+    finally:
+        _inline.reset(token)
+
+
+def traced(*trees: Any) -> bool:
+    """Whether these are the placeholders of a program that somebody compiles, rather than numbers."""
+    return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(trees))
 
 
 def mesh(size: int | None = None) -> Mesh:
@@ -48,34 +88,48 @@ def mesh(size: int | None = None) -> Mesh:
     return Mesh(np.array(jax.devices()[:size]), (AXIS,))
 
 
-def shard_over(devices: Mesh, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Split the leading axis of the first argument and of the result over the devices; the rest is copied to each.
+def count() -> int:
+    """How many devices there are to split over."""
+    return 1 if _inline.get() else jax.device_count()
+
+
+def shard_over(size: int, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Split the leading axis of the first argument and of the result over `size` devices; the rest is copied to each.
 
     An axis that does not divide evenly is padded with copies of its first slice, which are dropped again.
     """
+    if _inline.get():
+        return function
     spec, everywhere = PartitionSpec(AXIS), PartitionSpec()
 
     def sharded(split: Any, *shared: Any) -> Any:
         length = jax.tree.leaves(split)[0].shape[0]
-        padding = -length % devices.size
+        padding = -length % size
         if padding:
             split = jax.tree.map(lambda leaf: _pad(leaf, padding), split)
         specs = (spec, *(everywhere for _ in shared))
-        result = jax.shard_map(function, mesh=devices, in_specs=specs, out_specs=spec, check_vma=False)(split, *shared)
+        run = jax.shard_map(function, mesh=mesh(size), in_specs=specs, out_specs=spec, check_vma=False)
+        result = run(split, *shared)
         return jax.tree.map(lambda leaf: leaf[:length], result) if padding else result
 
     return sharded
 
 
-def together(devices: Mesh, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Split the leading axis of the first argument over the devices, which work out one common result.
+def together(size: int, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Split the leading axis of the first argument over `size` devices, which work out one common result.
 
-    Within it, `average` and `least` are over the devices and `own_key` is different on each.
+    The function sees a leading axis of 1. Within it, `average` and `least` are over the devices, and `own_key` is
+    different on each.
     """
 
     def common(split: Any, *shared: Any) -> Any:
+        if _inline.get():  # the parts one beside the other, as on devices of their own
+            parts = jax.tree.map(lambda leaf: leaf[:, None], split)
+            axes = (0, *(None for _ in shared))
+            result = jax.vmap(function, in_axes=axes, axis_name=AXIS)(parts, *shared)
+            return jax.tree.map(lambda leaf: leaf[0], result)
         specs = (PartitionSpec(AXIS), *(PartitionSpec() for _ in shared))
-        run = jax.shard_map(function, mesh=devices, in_specs=specs, out_specs=PartitionSpec(), check_vma=False)
+        run = jax.shard_map(function, mesh=mesh(size), in_specs=specs, out_specs=PartitionSpec(), check_vma=False)
         return run(split, *shared)
 
     return common
@@ -103,19 +157,21 @@ def _pad(x: jax.Array, length: int) -> jax.Array:
     return jnp.concatenate([x, jnp.repeat(x[:1], length, axis=0)])
 
 
-def spread(devices: Mesh, tree: Any) -> Any:
-    """A copy of the tree on every device."""
-    return jax.device_put(tree, NamedSharding(devices, PartitionSpec()))
+def spread(size: int | None, tree: T) -> T:
+    """A copy of the tree on each of `size` devices, or on all."""
+    return jax.device_put(tree, NamedSharding(mesh(size), PartitionSpec()))
 
 
-def divide(devices: Mesh, tree: Any) -> Any:
-    """The leading axis of the tree split over the devices."""
-    return jax.device_put(tree, NamedSharding(devices, PartitionSpec(AXIS)))
+def divide(size: int, tree: T) -> T:
+    """The leading axis of the tree split over `size` devices."""
+    return jax.device_put(tree, NamedSharding(mesh(size), PartitionSpec(AXIS)))
 
 
-def use_compilation_cache() -> None:
-    """Keep compiled programs between processes, unless the user has a cache of their own."""
-    if jax.config.values.get("jax_compilation_cache_dir") is None:
-        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        jax.config.update("jax_compilation_cache_dir", str(home / "merlax" / "xla"))
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+def place(size: int, tree: T, divided: type) -> T:
+    """Within a program: every node of the type `divided` split over `size` devices, the rest on each of them."""
+    if _inline.get():
+        return tree
+    split, whole = (NamedSharding(mesh(size), spec) for spec in (PartitionSpec(AXIS), PartitionSpec()))
+    is_divided = lambda node: isinstance(node, divided)  # noqa: E731
+    put = lambda node: jax.lax.with_sharding_constraint(node, split if is_divided(node) else whole)  # noqa: E731
+    return jax.tree.map(put, tree, is_leaf=is_divided)

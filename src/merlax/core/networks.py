@@ -10,11 +10,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from merlax.envs.base import Side
 from merlax.types import Key
 
 Initialiser = Callable[..., Array]  # (key, shape) -> weights
 
-# FACTS §4: how the authors' code initialises the population, and the learner with its critics.
+# How the authors' code initialises the population, and the learner with its critics (docs/open-values.md).
 xavier: Initialiser = jax.nn.initializers.variance_scaling(0.25, "fan_avg", "uniform")  # gain 0.5
 kaiming: Initialiser = jax.nn.initializers.he_uniform()
 POPULATION_BIAS, LEARNER_BIAS = 0.0, 0.01
@@ -44,21 +45,19 @@ class TeamPolicy(eqx.Module):
     def __init__(
         self,
         key: Key,
-        num_agents: int,
-        obs_size: int,
-        act_size: int,
+        side: Side,
         hidden: Sequence[int],
         init: Initialiser = xavier,
         bias: float = POPULATION_BIAS,
     ):
         *keys_trunk, key_heads = jax.random.split(key, len(hidden) + 1)
-        sizes = [obs_size, *hidden]
+        sizes = [side.obs_size, *hidden]
         self.trunk = tuple(Linear(k, i, o, init, bias) for k, (i, o) in zip(keys_trunk, pairwise(sizes), strict=True))
         # Each head is initialised as a layer of its own, so the scale does not depend on the team's size.
-        keys_heads = jax.random.split(key_heads, num_agents)
-        heads = jax.vmap(lambda k: Linear(k, sizes[-1], act_size, init, bias), out_axes=-2)(keys_heads)
+        keys_heads = jax.random.split(key_heads, side.num_agents)
+        heads = jax.vmap(lambda k: Linear(k, sizes[-1], side.act_size, init, bias), out_axes=-2)(keys_heads)
         self.heads = jax.tree.map(lambda leaf: leaf.reshape(*leaf.shape[:-2], -1), heads)
-        self.num_agents = num_agents
+        self.num_agents = side.num_agents
 
     def __call__(self, obs: Float[Array, "*batch agent obs"]) -> Float[Array, "*batch agent act"]:
         """Every agent's action, each from its own head, in [-1, 1]."""
@@ -68,14 +67,14 @@ class TeamPolicy(eqx.Module):
         """The actions before the final tanh."""
         rows = _rows(obs)
         agents = jnp.tile(jnp.arange(self.num_agents), rows.shape[0] // self.num_agents)
-        return self.finish(rows @ self.obs_weight, agents).reshape(*obs.shape[:-1], -1)
+        return self.complete(rows @ self.obs_weight, agents).reshape(*obs.shape[:-1], -1)
 
     @property
     def obs_weight(self) -> Float[Array, "obs hidden"]:
         """The weights of the first layer."""
         return self.trunk[0].weight
 
-    def finish(self, on_obs: Float[Array, "row hidden"], agents: Int[Array, " row"]) -> Float[Array, "row act"]:
+    def complete(self, on_obs: Float[Array, "row hidden"], agents: Int[Array, " row"]) -> Float[Array, "row act"]:
         """The pre-activations from `obs @ obs_weight`. All heads are computed, then each row's own is kept."""
         first, *others = self.trunk
         x = jnp.tanh(on_obs + first.bias[None])
@@ -92,9 +91,9 @@ class Critic(eqx.Module):
     layers: tuple[Linear, ...]
     obs_size: int = eqx.field(static=True)
 
-    def __init__(self, key: Key, obs_size: int, act_size: int, hidden: Sequence[int]):
-        self.obs_size = obs_size
-        sizes = [obs_size + act_size, *hidden, 1]
+    def __init__(self, key: Key, side: Side, hidden: Sequence[int]):
+        self.obs_size = side.obs_size
+        sizes = [side.obs_size + side.act_size, *hidden, 1]
         keys = jax.random.split(key, len(sizes) - 1)
         self.layers = tuple(
             Linear(k, i, o, kaiming, LEARNER_BIAS) for k, (i, o) in zip(keys, pairwise(sizes), strict=True)
@@ -103,14 +102,14 @@ class Critic(eqx.Module):
     def __call__(
         self, obs: Float[Array, "batch agent obs"], action: Float[Array, "batch agent act"]
     ) -> Float[Array, "batch agent"]:
-        return self.finish(_rows(obs) @ self.obs_weight, action)
+        return self.complete(_rows(obs) @ self.obs_weight, action)
 
     @property
     def obs_weight(self) -> Float[Array, "obs hidden"]:
         """The weights of the first layer that see the observation."""
         return self.layers[0].weight[: self.obs_size]
 
-    def finish(
+    def complete(
         self, on_obs: Float[Array, "row hidden"], action: Float[Array, "batch agent act"]
     ) -> Float[Array, "batch agent"]:
         """The values from `obs @ obs_weight`."""
@@ -120,7 +119,7 @@ class Critic(eqx.Module):
             x = jnp.tanh(layer(x))
         return last(x).reshape(action.shape[:-1])
 
-    def finish_own(
+    def complete_with_own(
         self,
         on_obs: Float[Array, "row hidden"],
         action: Float[Array, "batch agent act"],
@@ -128,7 +127,7 @@ class Critic(eqx.Module):
     ) -> Float[Array, "batch agent"]:
         """The values if each agent does `own` where all did `action`: here the others do not matter."""
         del action
-        return self.finish(on_obs, own)
+        return self.complete(on_obs, own)
 
 
 class JointCritic(eqx.Module):
@@ -143,8 +142,9 @@ class JointCritic(eqx.Module):
     others: tuple[Linear, ...]  # [agent, ...]
     num_agents: int = eqx.field(static=True)
 
-    def __init__(self, key: Key, num_agents: int, obs_size: int, act_size: int, hidden: Sequence[int]):
-        joint_obs, joint = num_agents * obs_size, num_agents * (obs_size + act_size)
+    def __init__(self, key: Key, side: Side, hidden: Sequence[int]):
+        num_agents = side.num_agents
+        joint_obs, joint = num_agents * side.obs_size, num_agents * (side.obs_size + side.act_size)
         key_first, *keys = jax.random.split(key, len(hidden) + 1)
         # As many critics as agents, each initialised as a network of its own.
         stack = lambda k, i, o: jax.vmap(lambda k: Linear(k, i, o, kaiming, LEARNER_BIAS))(  # noqa: E731
@@ -159,20 +159,20 @@ class JointCritic(eqx.Module):
     def __call__(
         self, obs: Float[Array, "batch agent obs"], action: Float[Array, "batch agent act"]
     ) -> Float[Array, "batch agent"]:
-        return self.finish(_joint(obs) @ self.obs_weight, action)
+        return self.complete(_joint(obs) @ self.obs_weight, action)
 
     @property
     def obs_weight(self) -> Float[Array, "joint_obs wide"]:
         """The weights of all first layers that see the observations."""
         return self.on_obs
 
-    def finish(
+    def complete(
         self, on_obs: Float[Array, "batch wide"], action: Float[Array, "batch agent act"]
     ) -> Float[Array, "batch agent"]:
         """The values from `joint obs @ obs_weight`: one per agent."""
         return self._rest(self._first(on_obs, action))
 
-    def finish_own(
+    def complete_with_own(
         self,
         on_obs: Float[Array, "batch wide"],
         action: Float[Array, "batch agent act"],

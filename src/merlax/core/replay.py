@@ -8,18 +8,16 @@ Where several devices share the gradient steps, each keeps a part of the buffers
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Bool, Float, Int
 
 from merlax.core import devices
+from merlax.core.records import MAY_BREAK
+from merlax.envs.base import Side
 from merlax.types import Key, Transition
-
-T = TypeVar("T")
 
 LINE = 16  # numbers in a cache line: rows of whole lines are gathered a tenth faster
 
@@ -27,22 +25,23 @@ LINE = 16  # numbers in a cache line: rows of whole lines are gathered a tenth f
 class Buffer(eqx.Module):
     """The newest `capacity` transitions of each agent."""
 
-    rows: Float[Array, "*shard capacity agent row"]
+    # Too many to look at in every generation: each was checked as it came.
+    rows: Float[Array, "*shard capacity agent row"] = eqx.field(metadata=MAY_BREAK)
     cursor: Int[Array, "*shard"]  # where the next transition goes
     size: Int[Array, "*shard"]  # how many are stored
     obs_size: int = eqx.field(static=True)
     act_size: int = eqx.field(static=True)
 
 
-def create(capacity: int, num_agents: int, obs_size: int, act_size: int, shards: int = 1) -> Buffer:
+def create(capacity: int, side: Side, shards: int = 1) -> Buffer:
     """Empty buffers, in as many equal parts as there are shards."""
-    width = 2 * obs_size + act_size + 2
+    width = 2 * side.obs_size + side.act_size + 3
     width += -width % LINE
-    rows = jnp.zeros((shards, capacity // shards, num_agents, width))
-    return Buffer(rows, jnp.zeros(shards, jnp.int32), jnp.zeros(shards, jnp.int32), obs_size, act_size)
+    rows = jnp.zeros((shards, capacity // shards, side.num_agents, width))
+    return Buffer(rows, jnp.zeros(shards, jnp.int32), jnp.zeros(shards, jnp.int32), side.obs_size, side.act_size)
 
 
-def remember(buffers: Buffer, transitions: Transition, valid: Bool[Array, "*batch"]) -> Buffer:
+def store(buffers: Buffer, transitions: Transition, valid: Bool[Array, "*batch"]) -> Buffer:
     """Store the valid transitions of a batch of episodes, an equal part of them in each shard."""
     shards = buffers.size.shape[0]
 
@@ -52,16 +51,8 @@ def remember(buffers: Buffer, transitions: Transition, valid: Bool[Array, "*batc
         return jnp.concatenate([flat, missing]).reshape(shards, -1, *flat.shape[1:])
 
     parts = jax.tree.map(deal, (transitions, valid))
-    add_each = devices.shard_over(devices.mesh(shards), jax.vmap(lambda part: add(part[0], *part[1])))
+    add_each = devices.shard_over(shards, jax.vmap(lambda part: add(part[0], *part[1])))
     return add_each((buffers, parts))
-
-
-def pinned(mesh: Mesh, state: T) -> T:
-    """Within a program: every leaf where it belongs, buffers split over the devices, the rest on each."""
-    split, whole = (NamedSharding(mesh, spec) for spec in (PartitionSpec(devices.AXIS), PartitionSpec()))
-    is_buffer = lambda node: isinstance(node, Buffer)  # noqa: E731
-    place = lambda node: jax.lax.with_sharding_constraint(node, split if is_buffer(node) else whole)  # noqa: E731
-    return jax.tree.map(place, state, is_leaf=is_buffer)
 
 
 def add(buffer: Buffer, transitions: Transition, valid: Bool[Array, " step"]) -> Buffer:
@@ -94,7 +85,7 @@ def sample(key: Key, buffer: Buffer, batch: int) -> Transition:
 
 
 def sample_joint(key: Key, buffer: Buffer, batch: int) -> Transition:
-    """The same, of all agents at the same instants: what a critic of joint actions needs."""
+    """`batch` transitions from one shard, of all agents at the same instants: what a critic of joint actions needs."""
     rows = buffer.rows.at[_random_index(key, buffer, (batch,))].get(mode="promise_in_bounds")
     return unpack(rows, buffer.obs_size, buffer.act_size)
 
@@ -106,15 +97,15 @@ def _random_index(key: Key, buffer: Buffer, shape: tuple[int, ...]) -> Int[Array
 
 
 def pack(t: Transition) -> Float[Array, "*batch agent row"]:
-    """A transition as one row: observation, action, reward, next observation, terminated, padding."""
-    terminated = t.terminated.astype(t.obs.dtype)
-    parts = [t.obs, t.action, t.reward[..., None], t.next_obs, terminated[..., None]]
+    """A transition as one row: observation, action, both rewards, next observation, terminated, padding."""
+    numbers = jnp.stack([t.agent_reward, t.team_reward], axis=-1)
+    parts = [t.obs, t.action, numbers, t.next_obs, t.terminated.astype(t.obs.dtype)[..., None]]
     padding = -sum(part.shape[-1] for part in parts) % LINE
-    return jnp.concatenate([*parts, jnp.zeros((*t.reward.shape, padding), t.obs.dtype)], axis=-1)
+    return jnp.concatenate([*parts, jnp.zeros((*t.terminated.shape, padding), t.obs.dtype)], axis=-1)
 
 
 def unpack(rows: Float[Array, "*batch agent row"], obs_size: int, act_size: int) -> Transition:
     """The inverse of `pack`."""
-    widths = (obs_size, act_size, 1, obs_size, 1)
-    obs, action, reward, next_obs, terminated, _ = jnp.split(rows, list(accumulate(widths)), axis=-1)
-    return Transition(obs, action, reward.squeeze(-1), next_obs, terminated.squeeze(-1) > 0.5)
+    widths = (obs_size, act_size, 1, 1, obs_size, 1)
+    obs, action, agent, team, next_obs, terminated, _ = jnp.split(rows, list(accumulate(widths)), axis=-1)
+    return Transition(obs, action, agent.squeeze(-1), team.squeeze(-1), next_obs, terminated.squeeze(-1) > 0.5)

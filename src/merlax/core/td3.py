@@ -8,7 +8,7 @@ buffers, and their gradients are averaged.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import equinox as eqx
@@ -16,63 +16,64 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from merlax import config as checks
+from merlax.config import Checked, Count, Layers, NotNegative, Positive, Share
 from merlax.core import devices, replay
 from merlax.core.networks import LEARNER_BIAS, Critic, JointCritic, TeamPolicy, first_layers, kaiming
-from merlax.types import Key, Metrics, Transition, UserError
+from merlax.envs.base import Side
+from merlax.types import Key, Transition, UserError
 
 T = TypeVar("T")
 Moments: TypeAlias = Any  # of optax, which is imported only to train: a champion plays without it
 Critics: TypeAlias = tuple[Critic, ...] | tuple[JointCritic, ...]
+Losses: TypeAlias = tuple[Float[Array, ""], Float[Array, ""]]  # of the critics, of the actor
 
 ROWS = 512  # of a minibatch, at least, for every device that takes part: with fewer, sharing costs more than it saves
 
 
 @dataclasses.dataclass(frozen=True)
-class TD3Config:
-    """Tables 1 and 2 of the paper, the gradient half."""
+class Td3(Checked):
+    """A gradient learner: Tables 1 and 2 of the paper, the gradient half."""
 
-    actor_rate: float = 5e-5
-    """Adam's learning rate for the actor."""
-    critic_rate: float = 1e-5
-    """Adam's learning rate for the critics."""
-    target_weight: float = 1e-5
-    """Share of the new weights in each move of the targets (τ)."""
-    discount: float = 0.5
+    reward: Literal["agent", "mixed", "global"] = "agent"
+    """agent: each agent's own; global: the team's alone; mixed: agent + `team_weight` × team, each normalised."""
+    team_weight: NotNegative = 10.0
+    """Weight of the team reward in the mixed one."""
+    reward_scale: Positive = 10.0
+    """Factor on the reward before the critic sees it."""
+    discount: Share = 0.5
     """Discount factor (γ)."""
-    batch: int = 512
+    actor_rate: Positive = 5e-5
+    """Adam's learning rate for the actor."""
+    critic_rate: Positive = 1e-5
+    """Adam's learning rate for the critics."""
+    target_weight: Share = 1e-5
+    """Share of the new weights in each move of the targets (τ)."""
+    batch: Count = 512
     """Transitions per agent in one gradient step (T)."""
-    buffer: int = 100_000
+    buffer: Count = 100_000
     """Transitions each agent's replay buffer keeps."""
-    smoothing: float = 0.2
+    smoothing: NotNegative = 0.2
     """Noise on the target action (TD3 noise)."""
-    smoothing_clip: float = 0.5
+    smoothing_clip: NotNegative = 0.5
     """Largest noise on the target action (TD3 noise clip)."""
-    delay: int = 2
+    delay: Count = 2
     """Critic updates per actor update (TD3 update frequency)."""
-    critics: int = 2
+    critics: Literal[2, 1] = 2
     """2: the smaller of twin critics counts; 1: DDPG."""
     critic: Literal["own", "joint"] = "own"
     """own: one critic for all, on an agent's own observation and action; joint: one per agent, on everybody's."""
-    reward_scale: float = 10.0
-    """Factor on the reward before the critic sees it."""
+    critic_hidden: Layers = (100, 100)
+    """Hidden layers of a critic."""
     order: Literal["sequential", "joint"] = "sequential"
     """sequential: agent after agent, as printed in Algorithm 1; joint: all agents' batches in one step."""
-    updates_per_frame: float = 1.0
+    updates_per_frame: NotNegative = 1.0
     """Rounds of updates (each agent once) for every new joint step."""
-    burn_in: int = 10
+    burn_in: Count = 10
     """No update before this many batches are stored."""
-    action_penalty: float = 0.0
+    action_penalty: NotNegative = 0.0
     """Weight of a penalty on the actor's squared pre-activation: it keeps the final tanh from saturating."""
 
-    def __post_init__(self) -> None:
-        checks.whole(self, "batch", "buffer", "delay", "burn_in")
-        checks.positive(self, "actor_rate", "critic_rate", "reward_scale")
-        checks.not_negative(self, "smoothing", "smoothing_clip", "updates_per_frame", "action_penalty")
-        checks.share(self, "target_weight", "discount")
-        checks.choice(self, "critics", 2, 1)
-        checks.choice(self, "order", "sequential", "joint")
-        checks.choice(self, "critic", "own", "joint")
+    def check(self) -> None:
         if self.critic == "joint" and self.order == "sequential":
             raise UserError(
                 "critic is 'joint' but order is 'sequential'; joint critics learn together: set order 'joint'."
@@ -100,23 +101,23 @@ class Learner(eqx.Module):
     rounds: Int[Array, ""]  # rounds of updates so far: the delay counts them
 
 
-def init(
-    key: Key,
-    num_agents: int,
-    obs_size: int,
-    act_size: int,
-    actor_hidden: tuple[int, ...],
-    critic_hidden: tuple[int, ...],
-    config: TD3Config,
-) -> Learner:
+class LearningInfo(eqx.Module):
+    """What a learner did in one generation."""
+
+    critic_loss: Float[Array, ""]
+    actor_loss: Float[Array, ""]
+    updates: Int[Array, ""]
+
+
+def init(key: Key, side: Side, actor_hidden: tuple[int, ...], config: Td3) -> Learner:
     """A new learner; the targets start as copies."""
     key_actor, key_critics = jax.random.split(key)
-    actor = TeamPolicy(key_actor, num_agents, obs_size, act_size, actor_hidden, kaiming, LEARNER_BIAS)
+    actor = TeamPolicy(key_actor, side, actor_hidden, kaiming, LEARNER_BIAS)
     keys = jax.random.split(key_critics, config.critics)
     if config.critic == "joint":
-        critics = tuple(JointCritic(k, num_agents, obs_size, act_size, critic_hidden) for k in keys)
+        critics = tuple(JointCritic(k, side, config.critic_hidden) for k in keys)
     else:
-        critics = tuple(Critic(k, obs_size, act_size, critic_hidden) for k in keys)
+        critics = tuple(Critic(k, side, config.critic_hidden) for k in keys)
     copy = lambda tree: jax.tree.map(jnp.copy, tree)  # noqa: E731
     return Learner(
         actor,
@@ -129,66 +130,86 @@ def init(
     )
 
 
-def shards(config: TD3Config, num_agents: int) -> int:
-    """How many devices share a gradient step: as many as get an equal part that is worth its while."""
-    rows = config.batch * (num_agents if config.order == "joint" else 1)
-    most = min(devices.mesh().size, rows // ROWS)
-    return max((n for n in range(1, most + 1) if config.batch % n == config.buffer % n == 0), default=1)
+def num_shards(configs: Sequence[Td3], num_agents: int) -> int:
+    """How many devices share a gradient step: as many as get an equal part that is worth its while to all learners."""
+    most = min(devices.count(), *(c.batch * (num_agents if c.order == "joint" else 1) // ROWS for c in configs))
+    fits = lambda n: all(c.batch % n == c.buffer % n == 0 for c in configs)  # noqa: E731
+    return max((n for n in range(1, most + 1) if fits(n)), default=1)
 
 
 def learn(
-    key: Key, learner: Learner, buffers: replay.Buffer, frames: Int[Array, ""], config: TD3Config
-) -> tuple[Learner, Metrics]:
-    """Every round of updates that `frames` new joint steps pay for, on as many devices as there are buffers."""
-    num_shards = buffers.size.shape[0]
+    key: Key,
+    learner: Learner,
+    buffers: replay.Buffer,
+    frames: Int[Array, ""],
+    config: Td3,
+    bounds: tuple[float, float] = (1.0, 1.0),
+) -> tuple[Learner, LearningInfo]:
+    """Every round of updates that `frames` new joint steps pay for, on as many devices as there are buffers.
+
+    `bounds` are the largest sizes of the team's and of an agent's reward, for those who mix them.
+    """
+    shards = buffers.size.shape[0]
 
     def on_each_device(own: replay.Buffer, key: Key, learner: Learner, frames: Int[Array, ""]) -> Any:
         buffer = jax.tree.map(lambda leaf: leaf[0], own)
-        enough = config.burn_in * config.batch // num_shards
+        enough = config.burn_in * config.batch // shards
         rounds = jnp.floor(frames.astype(jnp.float32) * config.updates_per_frame).astype(jnp.int32)
         rounds = jnp.where(devices.least(buffer.size) >= enough, rounds, 0)
-        return _rounds(devices.own_key(key), learner, buffer, rounds, config, num_shards)
+        return _rounds(devices.own_key(key), learner, buffer, rounds, config, bounds, shards)
 
-    return devices.together(devices.mesh(num_shards), on_each_device)(buffers, key, learner, frames)
+    return devices.together(shards, on_each_device)(buffers, key, learner, frames)
 
 
 def _rounds(
-    key: Key, learner: Learner, buffer: replay.Buffer, rounds: Int[Array, ""], config: TD3Config, num_shards: int
-) -> tuple[Learner, Metrics]:
+    key: Key,
+    learner: Learner,
+    buffer: replay.Buffer,
+    rounds: Int[Array, ""],
+    config: Td3,
+    bounds: tuple[float, float],
+    shards: int,
+) -> tuple[Learner, LearningInfo]:
     """One device's part in all rounds."""
 
-    def one_round(i: Array, carry: tuple[Learner, Metrics]) -> tuple[Learner, Metrics]:
+    def one_round(i: Array, carry: tuple[Learner, Losses]) -> tuple[Learner, Losses]:
         learner, totals = carry
         key_sample, key_update = jax.random.split(jax.random.fold_in(key, i))
         sample = replay.sample_joint if config.critic == "joint" else replay.sample
-        batch = sample(key_sample, buffer, config.batch // num_shards)
-        learner, losses = update(key_update, learner, batch, config, devices.average)
+        batch = sample(key_sample, buffer, config.batch // shards)
+        learner, losses = update(key_update, learner, batch, config, bounds, devices.average)
         return learner, jax.tree.map(jnp.add, totals, losses)
 
-    zeros = {"critic_loss": jnp.zeros(()), "actor_loss": jnp.zeros(())}
-    learner, totals = jax.lax.fori_loop(0, rounds, one_round, (learner, zeros))
+    learner, totals = jax.lax.fori_loop(0, rounds, one_round, (learner, (jnp.zeros(()), jnp.zeros(()))))
     updates = jnp.maximum(rounds, 1).astype(jnp.float32)
-    return learner, jax.tree.map(lambda total: total / updates, totals) | {"updates": rounds}
+    critic_loss, actor_loss = jax.tree.map(lambda total: total / updates, totals)
+    return learner, LearningInfo(critic_loss, actor_loss, rounds)
 
 
 def update(
-    key: Key, learner: Learner, batch: Transition, config: TD3Config, average: Callable[[T], T] = lambda tree: tree
-) -> tuple[Learner, Metrics]:
+    key: Key,
+    learner: Learner,
+    batch: Transition,
+    config: Td3,
+    bounds: tuple[float, float] = (1.0, 1.0),
+    average: Callable[[T], T] = lambda tree: tree,
+) -> tuple[Learner, Losses]:
     """One round: every agent's minibatch [batch, agent, …], agent after agent or all at once.
 
     `average` is over the devices that share the round.
     """
     learner = eqx.tree_at(lambda each: each.rounds, learner, learner.rounds + 1)
-    agents = jnp.arange(batch.reward.shape[1])
+    agents = jnp.arange(batch.action.shape[1])
+    paid = config.reward_scale * pay(batch, config, bounds)
     if config.order == "joint":
-        return _gradient_step(key, learner, batch, agents, config, average)
+        return _gradient_step(key, learner, batch, paid, agents, config, average)
 
-    def one_agent(carry: Learner, xs: tuple[Key, Array, Transition]) -> tuple[Learner, Metrics]:
+    def one_agent(carry: Learner, xs: tuple[Key, Array, tuple[Transition, Array]]) -> tuple[Learner, Losses]:
         key, agent, own = xs
-        one = jax.tree.map(lambda leaf: jnp.expand_dims(leaf, 1), own)
-        return _gradient_step(key, carry, one, agent[None], config, average)
+        one, paid = jax.tree.map(lambda leaf: jnp.expand_dims(leaf, 1), own)
+        return _gradient_step(key, carry, one, paid, agent[None], config, average)
 
-    by_agent = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 1, 0), batch)
+    by_agent = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 1, 0), (batch, paid))
     xs = jax.random.split(key, agents.size), agents, by_agent
     learner, losses = jax.lax.scan(one_agent, learner, xs)
     return learner, jax.tree.map(jnp.mean, losses)
@@ -198,12 +219,13 @@ def _gradient_step(
     key: Key,
     learner: Learner,
     batch: Transition,
+    paid: Float[Array, "batch agent"],
     agents: Int[Array, " agent"],
-    config: TD3Config,
+    config: Td3,
     average: Callable[[Any], Any],
-) -> tuple[Learner, Metrics]:
+) -> tuple[Learner, Losses]:
     """One step of the critics and, every `delay` rounds, of the actor; then the targets follow."""
-    target = _bootstrap(key, learner, batch, agents, config)
+    target = paid + config.discount * _next_value(key, learner, batch, agents, config)
     loss, gradient = average(jax.value_and_grad(_critic_loss)(learner.critics, batch, target))
     critics, critic_moments = _descend(learner.critics, gradient, learner.critic_moments, config.critic_rate)
 
@@ -225,38 +247,47 @@ def _gradient_step(
     )
     target_critics = _follow(learner.target_critics, critics, config.target_weight)
     learner = Learner(actor, critics, target_actor, target_critics, actor_moments, critic_moments, learner.rounds)
-    return learner, {"critic_loss": loss, "actor_loss": loss_actor * config.delay}
+    return learner, (loss, loss_actor * config.delay)
 
 
-def _bootstrap(
-    key: Key, learner: Learner, batch: Transition, agents: Int[Array, " agent"], config: TD3Config
+def pay(batch: Transition, config: Td3, bounds: tuple[float, float]) -> Float[Array, "*batch agent"]:
+    """What each agent is to learn from, of the two rewards that a step paid."""
+    if config.reward == "agent":
+        return batch.agent_reward
+    if config.reward == "global":
+        return batch.team_reward
+    largest_team, largest_agent = bounds
+    return batch.agent_reward / largest_agent + config.team_weight * batch.team_reward / largest_team
+
+
+def _next_value(
+    key: Key, learner: Learner, batch: Transition, agents: Int[Array, " agent"], config: Td3
 ) -> Float[Array, "batch agent"]:
-    """The target y of Algorithm 1: truncated ends bootstrap, terminal ones do not."""
+    """What the targets of Algorithm 1 expect after a step: truncated ends have a value, terminal ones do not."""
     for_actor, *for_critics = first_layers(batch.next_obs, learner.target_actor, *learner.target_critics)
     action = jnp.tanh(_preactivation(learner.target_actor, for_actor, batch, agents))
     noise = config.smoothing * jax.random.normal(key, action.shape)
     noise = jnp.clip(noise, -config.smoothing_clip, config.smoothing_clip)
     action = jnp.clip(action + noise, -1.0, 1.0)
-    values = [q.finish(on_obs, action) for q, on_obs in zip(learner.target_critics, for_critics, strict=True)]
-    value = jax.tree.reduce(jnp.minimum, values)
-    return config.reward_scale * batch.reward + config.discount * jnp.where(batch.terminated, 0.0, value)
+    values = [q.complete(on_obs, action) for q, on_obs in zip(learner.target_critics, for_critics, strict=True)]
+    return jnp.where(batch.terminated, 0.0, jax.tree.reduce(jnp.minimum, values))
 
 
 def _critic_loss(critics: Critics, batch: Transition, target: Float[Array, "batch agent"]) -> Float[Array, ""]:
     """The squared errors of all critics."""
     on_obs = first_layers(batch.obs, *critics)
-    values = [q.finish(seen, batch.action) for q, seen in zip(critics, on_obs, strict=True)]
+    values = [q.complete(seen, batch.action) for q, seen in zip(critics, on_obs, strict=True)]
     return jax.tree.reduce(jnp.add, [jnp.mean((value - target) ** 2) for value in values])
 
 
 def _actor_loss(
-    actor: TeamPolicy, critic: Critic | JointCritic, batch: Transition, agents: Int[Array, " agent"], config: TD3Config
+    actor: TeamPolicy, critic: Critic | JointCritic, batch: Transition, agents: Int[Array, " agent"], config: Td3
 ) -> Float[Array, ""]:
     """Minus the value of each agent's own action."""
     # Two calls: the gradient of one wide matmul would include the critic's weights.
     (for_actor,), (for_critic,) = first_layers(batch.obs, actor), first_layers(batch.obs, critic)
     raw = _preactivation(actor, for_actor, batch, agents)
-    value = critic.finish_own(for_critic, batch.action, jnp.tanh(raw))
+    value = critic.complete_with_own(for_critic, batch.action, jnp.tanh(raw))
     return config.action_penalty * jnp.mean(raw**2) - jnp.mean(value)
 
 
@@ -264,7 +295,7 @@ def _preactivation(
     actor: TeamPolicy, on_obs: Float[Array, "row hidden"], batch: Transition, agents: Int[Array, " agent"]
 ) -> Float[Array, "batch agent act"]:
     """Each agent's own head, before the final tanh."""
-    return actor.finish(on_obs, jnp.tile(agents, batch.reward.shape[0])).reshape(batch.action.shape)
+    return actor.complete(on_obs, jnp.tile(agents, batch.action.shape[0])).reshape(batch.action.shape)
 
 
 def _moments(params: Any) -> Moments:

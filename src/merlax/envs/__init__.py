@@ -2,15 +2,16 @@
 
 from functools import partial
 
-from merlax.envs.base import Contest, Env, Side, ids, make, register
+from merlax.envs.base import Box, Env, Side
 from merlax.envs.keep_away import KeepAway
 from merlax.envs.particles import ParticleState
 from merlax.envs.physical_deception import PhysicalDeception
 from merlax.envs.predator_prey import PredatorPrey
+from merlax.envs.registry import ids, make, register
 from merlax.envs.rover import Rover, RoverState
 from merlax.envs.two_rovers import two_rovers
 
-# FACTS: name → rovers, POIs, side of the world. The number in the name is the coupling.
+# name → rovers, POIs, side of the square. The number in the name is the coupling (docs/open-values.md).
 _ROVER_SIZES = {
     1: (3, 3, 30),
     2: (4, 4, 20),
@@ -22,8 +23,8 @@ _ROVER_SIZES = {
 }
 
 for _coupling, (_agents, _poi, _side) in _ROVER_SIZES.items():
-    _world = partial(Rover, num_agents=_agents, num_poi=_poi, coupling=_coupling, side=_side)
-    register(f"rover-{_coupling}", _world)
+    _constructor = partial(Rover, num_agents=_agents, num_poi=_poi, coupling=_coupling, side=_side)
+    register(f"rover-{_coupling}", _constructor)
 register("two-rovers", two_rovers)
 register("predator-prey", PredatorPrey)
 register("predator-prey-hard", partial(PredatorPrey, prey_speed=2.0))
@@ -31,7 +32,7 @@ register("physical-deception", PhysicalDeception)
 register("keep-away", KeepAway)
 
 __all__ = [
-    "Contest",
+    "Box",
     "Env",
     "KeepAway",
     "ParticleState",

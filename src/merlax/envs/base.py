@@ -1,113 +1,125 @@
-"""The contract of a world, and the registry of the worlds that have a name."""
+"""The contract of a world, and how everybody else calls one."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from jaxtyping import Array, Bool, Float
+import jax
+from jaxtyping import Array, Bool, Float, PyTree
 
-from merlax.types import Key, Reward, UserError, suggest
+from merlax.types import Key, Reward
 
-StepResult = tuple[Float[Array, "agent obs"], Any, Reward, Bool[Array, ""], Bool[Array, ""], dict[str, Array]]
-
-
-class World(Protocol):
-    """What every world has: its sizes, and a start."""
-
-    @property
-    def num_agents(self) -> int: ...
-
-    @property
-    def obs_size(self) -> int: ...
-
-    @property
-    def act_size(self) -> int: ...
-
-    @property
-    def horizon(self) -> int: ...
-
-    def reset(self, key: Key) -> tuple[Float[Array, "agent obs"], Any]: ...
+# One value where a world has one side, else a tuple with one for each side, the team's first.
+PerSide: TypeAlias = PyTree
+# Axes with a "_" may differ between the sides of one world.
+Obs: TypeAlias = Float[Array, "_agent _obs"]
+Action: TypeAlias = Float[Array, "_agent _act"]
+Flag: TypeAlias = Bool[Array, ""]
+State: TypeAlias = PyTree  # whatever a world keeps
+StepResult: TypeAlias = tuple[PerSide, State, PerSide, Flag, Flag, dict[str, Array]]
 
 
-@runtime_checkable
-class Env(World, Protocol):
-    """One cooperative world: pure, hashable, jit- and vmap-able, without batch axes.
+@dataclasses.dataclass(frozen=True)
+class Box:
+    """A vector of numbers: of any size as an observation, in [-1, 1] as an action."""
 
-    `reward.team` summed over an episode is the team's fitness; `reward.agent` is what each agent
-    learns from. The two never mix inside a world. There is no auto-reset: the last observation of an
-    episode is the true one.
-    """
-
-    def step(self, key: Key, state: Any, action: Float[Array, "agent act"]) -> StepResult:
-        """Return `obs, state, reward, terminated, truncated, info`."""
-        ...
+    size: int
 
 
 @dataclasses.dataclass(frozen=True)
 class Side:
-    """The sizes of one side of a contest."""
+    """One side of a world: the observation and the action space of each of its agents.
 
-    num_agents: int
-    obs_size: int
-    act_size: int
+    Arrays have a row for every agent, as wide as the widest space.
+    """
+
+    obs: tuple[Box, ...]
+    action: tuple[Box, ...]
+
+    @classmethod
+    def equal(cls, num_agents: int, obs_size: int, act_size: int) -> Side:
+        """A side whose agents are all alike."""
+        return cls((Box(obs_size),) * num_agents, (Box(act_size),) * num_agents)
+
+    @property
+    def num_agents(self) -> int:
+        return len(self.obs)
+
+    @property
+    def obs_size(self) -> int:
+        return max(space.size for space in self.obs)
+
+    @property
+    def act_size(self) -> int:
+        return max(space.size for space in self.action)
 
 
 @runtime_checkable
-class Contest(World, Protocol):
-    """A world with an opponent: a second side with its own observation, action and reward.
+class Env(Protocol):
+    """One world: pure, hashable, jit- and vmap-able, without batch axes.
 
-    Sizes, `reset` and what `step` returns are the team's, as in `Env`.
+    It has one or more sides. The first is the team that is trained; another is an opponent with observation, action and
+    reward of its own. With one side, observation, action and reward are plain values; with several, tuples.
+
+    `reward.team` summed over an episode is a team's fitness; `reward.agent` is what each agent learns from. The two
+    never mix inside a world. There is no auto-reset: the last observation of an episode is the true one.
     """
 
     @property
-    def opponent(self) -> Side: ...
+    def sides(self) -> tuple[Side, ...]: ...
 
-    def step(
-        self,
-        key: Key,
-        state: Any,
-        action: Float[Array, "agent act"],
-        opponent_action: Float[Array, "opponent act"],
-    ) -> StepResult:
-        """Return the team's `obs, state, reward, terminated, truncated, info`."""
+    @property
+    def horizon(self) -> int:
+        """Steps after which every episode has ended."""
         ...
 
-    def opponent_obs(self, state: Any) -> Float[Array, "agent obs"]: ...
-
-    def opponent_reward(self, state: Any) -> Float[Array, " agent"]:
-        """What the step that led to this state paid the opponent."""
+    def reset(self, key: Key) -> tuple[PerSide, State]:
+        """Return the first `obs, state`."""
         ...
 
-    def scripted_opponent(self, state: Any) -> Float[Array, "agent act"]:
-        """The action of an opponent that plays by a simple rule, and does not learn."""
+    def step(self, key: Key, state: State, action: PerSide) -> StepResult:
+        """Return `obs, state, reward, terminated, truncated, info`; `action` has what `obs` has, by side."""
         ...
 
 
-_WORLDS: dict[str, Callable[..., Env | Contest]] = {}
+@runtime_checkable
+class Scripted(Protocol):
+    """A world that knows a simple rule for a side, which does not learn."""
+
+    def script(self, state: State, side: int) -> Action:
+        """What the agents of a side do by the rule."""
+        ...
 
 
-def register(name: str, constructor: Callable[..., Env | Contest]) -> None:
-    """Give a world a name, so that `make(name)` and the command line find it."""
-    if name in _WORLDS:
-        raise UserError(f"The world name '{name}' is taken already; register yours under another one.")
-    _WORLDS[name] = constructor
+class Step(NamedTuple):
+    """What one joint step of a world gives, always by side."""
+
+    obs: tuple[Obs, ...]
+    state: State
+    reward: tuple[Reward, ...]
+    terminated: Flag
+    truncated: Flag
+    info: dict[str, Array]
 
 
-def ids() -> list[str]:
-    """The names of all registered worlds."""
-    return sorted(_WORLDS)
+# Traced once for a world, however many programs play it.
+@partial(jax.jit, static_argnums=0)
+def reset(env: Env, key: Key) -> tuple[tuple[Obs, ...], State]:
+    """A world's start, by side."""
+    obs, state = env.reset(key)
+    return _by_side(env, obs), state
 
 
-def make(name: str, **options: Any) -> Any:
-    """The registered world `name`, an `Env` or a `Contest`.
+@partial(jax.jit, static_argnums=0)
+def step(env: Env, key: Key, state: State, actions: Sequence[Action]) -> Step:
+    """One joint step of a world, by side."""
+    action = tuple(actions) if len(env.sides) > 1 else actions[0]
+    obs, state, reward, terminated, truncated, info = env.step(key, state, action)
+    return Step(_by_side(env, obs), state, _by_side(env, reward), terminated, truncated, info)
 
-    Options override its fields: `make("rover-3", speed="pinned")`.
-    """
-    if name not in _WORLDS:
-        raise UserError(f"There is no world '{name}'{suggest(name, ids())}; `merlax envs` lists them all.")
-    try:
-        return _WORLDS[name](**options)
-    except TypeError as error:
-        raise UserError(f"The world '{name}' does not take these options: {error}.") from error
+
+def _by_side(env: Env, value: PerSide) -> tuple[PyTree, ...]:
+    return value if len(env.sides) > 1 else (value,)

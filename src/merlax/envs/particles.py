@@ -1,6 +1,6 @@
 """The physics that the particle worlds share: round bodies of unit mass in the plane (Lowe et al. 2017).
 
-The order of integration is that of PyPI's `mpe2` (FACTS §3): forces come from the current positions, positions
+The order of integration is that of PyPI's `mpe2`: forces come from the current positions, positions
 move with the old velocities, and velocities change last.
 """
 
@@ -11,13 +11,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from merlax.types import Key
+from merlax.types import Key, UserError
 
 DT = 0.1
 DAMPING = 0.25  # share of a velocity that one step takes away
 CONTACT_FORCE = 100.0
 CONTACT_MARGIN = 0.001  # how far from each other bodies start to feel a contact
 COAST = DT / DAMPING  # how far a body of speed 1 still glides if nobody pushes it
+OPPONENT = 1  # which side it is
 TINY = 1e-12  # squared distance of bodies that coincide: they divide by it, and do not push each other
 
 
@@ -111,6 +112,12 @@ def coasting(state: ParticleState, body: int) -> Float[Array, " 2"]:
 def steer(state: ParticleState, body: int, goal: Float[Array, " 2"], acceleration: float) -> Float[Array, " 2"]:
     """The action after which a body that then lets go comes to rest at the goal, or as near as one step allows."""
     return jnp.clip((goal - coasting(state, body)) / (COAST * DT * acceleration), -1.0, 1.0)
+
+
+def only_opponent(side: int) -> None:
+    """These worlds have a rule for their opponent alone."""
+    if side != OPPONENT:
+        raise UserError("This world has no rule for its team; only its opponent can be scripted.")
 
 
 def _softplus(x: Float[Array, " n"]) -> Float[Array, " n"]:

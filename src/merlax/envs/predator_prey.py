@@ -1,15 +1,16 @@
-"""Predator-prey: slow predators must touch a fast prey among obstacles (paper, §5; FACTS §3)."""
+"""Predator-prey: slow predators must touch a fast prey among obstacles (paper, §5)."""
 
 from __future__ import annotations
 
 import dataclasses
+from typing import Annotated
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from merlax import config as checks
+from merlax.config import Checked, Count, NotNegative, Positive, Range
 from merlax.envs import particles
-from merlax.envs.base import Side, StepResult
+from merlax.envs.base import Action, Obs, Side, StepResult
 from merlax.envs.particles import ParticleState
 from merlax.types import Key, Reward
 
@@ -19,56 +20,39 @@ TURN_BACK = 0.8  # where the scripted prey starts to turn back
 
 
 @dataclasses.dataclass(frozen=True)
-class PredatorPrey:
+class PredatorPrey(Checked):
     """The team are the predators: it scores one for every predator in contact with the prey after a step."""
 
-    num_predators: int = 3
+    num_predators: Count = 3
     """Predators (the team)."""
-    num_landmarks: int = 2
+    num_landmarks: Annotated[int, Range(0)] = 2
     """Obstacles that block everybody."""
-    predator_speed: float = 1.0
+    predator_speed: Positive = 1.0
     """Top speed of a predator."""
-    prey_speed: float = 1.3
+    prey_speed: Positive = 1.3
     """Top speed of the prey; 2.0 in predator-prey-hard."""
-    predator_acceleration: float = 3.0
+    predator_acceleration: Positive = 3.0
     """What a full action of a predator adds to its velocity, per unit of time."""
-    prey_acceleration: float = 4.0
+    prey_acceleration: Positive = 4.0
     """What a full action of the prey adds to its velocity, per unit of time."""
-    predator_size: float = 0.075
+    predator_size: Positive = 0.075
     """Radius of a predator."""
-    prey_size: float = 0.05
+    prey_size: Positive = 0.05
     """Radius of the prey."""
-    landmark_size: float = 0.2
+    landmark_size: Positive = 0.2
     """Radius of an obstacle."""
-    horizon: int = 25
+    horizon: Count = 25
     """Steps of an episode."""
-    touch_bonus: float = 0.0
+    touch_bonus: NotNegative = 0.0
     """What every touch adds to the reward of each predator."""
 
-    def __post_init__(self) -> None:
-        checks.whole(self, "num_predators", "horizon")
-        checks.whole(self, "num_landmarks", least=0)
-        checks.positive(self, "predator_speed", "prey_speed", "predator_acceleration", "prey_acceleration")
-        checks.positive(self, "predator_size", "prey_size", "landmark_size")
-        checks.not_negative(self, "touch_bonus")
-
     @property
-    def num_agents(self) -> int:
-        return self.num_predators
+    def sides(self) -> tuple[Side, Side]:
+        """The predators, the prey."""
+        common = 4 + 2 * self.num_landmarks + 2 * self.num_predators
+        return Side.equal(self.num_predators, obs_size=common + 2, act_size=2), Side.equal(1, common, act_size=2)
 
-    @property
-    def obs_size(self) -> int:
-        return 4 + 2 * self.num_landmarks + 2 * self.num_predators + 2
-
-    @property
-    def act_size(self) -> int:
-        return 2
-
-    @property
-    def opponent(self) -> Side:
-        return Side(num_agents=1, obs_size=self.obs_size - 2, act_size=2)
-
-    def reset(self, key: Key) -> tuple[Float[Array, "agent obs"], ParticleState]:
+    def reset(self, key: Key) -> tuple[tuple[Obs, Obs], ParticleState]:
         state = particles.scatter(key, self.num_predators + 1, self.num_landmarks, LANDMARK_RANGE)
         return self._observe(state), state
 
@@ -76,35 +60,35 @@ class PredatorPrey:
         self,
         key: Key,
         state: ParticleState,
-        action: Float[Array, "agent act"],
-        opponent_action: Float[Array, "opponent act"],
+        action: tuple[Action, ...],
     ) -> StepResult:
         del key  # only the reset is random
+        team, opponent = action
         factor = self._each(self.predator_acceleration, self.prey_acceleration)
-        force = factor[:, None] * jnp.clip(jnp.concatenate([action, opponent_action]), -1.0, 1.0)
+        force = factor[:, None] * jnp.clip(jnp.concatenate([team, opponent]), -1.0, 1.0)
         top_speed = self._each(self.predator_speed, self.prey_speed)
         state = particles.advance(state, force + self._contacts(state), top_speed)
         reward, truncated = self.reward(state), state.time >= self.horizon
-        return self._observe(state), state, reward, jnp.zeros((), bool), truncated, {"touches": reward.team}
+        return self._observe(state), state, reward, jnp.zeros((), bool), truncated, {"touches": reward[0].team}
 
-    def reward(self, state: ParticleState) -> Reward:
-        """What the step that led to this state paid the team."""
+    def reward(self, state: ParticleState) -> tuple[Reward, Reward]:
+        """What the step that led to this state paid the predators and the prey."""
         touches = self._touches(state)
         distance = particles.distance(state.position[:-1], state.position[-1])
         each = self.touch_bonus * touches - 0.1 * jnp.mean(distance)
-        return Reward(team=touches, agent=jnp.broadcast_to(each, (self.num_agents,)))
+        prey = self._prey_reward(state, touches)
+        predators = Reward(team=touches, agent=jnp.broadcast_to(each, (self.num_predators,)))
+        return predators, Reward(team=prey, agent=prey[None])
 
-    def opponent_obs(self, state: ParticleState) -> Float[Array, "opponent obs"]:
-        return self._observe_common(state)[-1:]
-
-    def opponent_reward(self, state: ParticleState) -> Float[Array, " opponent"]:
+    def _prey_reward(self, state: ParticleState, touches: Float[Array, ""]) -> Float[Array, ""]:
         """Touched or outside: the prey must not leave the square, where nobody could catch it."""
         x = jnp.abs(state.position[-1])
         outside = jnp.where(x < 1.0, 10.0 * jnp.maximum(x - WALL, 0.0), jnp.minimum(jnp.exp(2.0 * x - 2.0), 10.0))
-        return (-10.0 * self._touches(state) - outside[0] - outside[1])[None]
+        return -10.0 * touches - outside[0] - outside[1]
 
-    def scripted_opponent(self, state: ParticleState) -> Float[Array, "opponent act"]:
+    def script(self, state: ParticleState, side: int) -> Action:
         """The prey runs from the nearest predator, and turns back before it glides into a wall."""
+        particles.only_opponent(side)
         away = state.position[-1][None] - state.position[:-1]
         distance = particles.length(away)
         nearest = distance == jnp.min(distance)
@@ -134,6 +118,8 @@ class PredatorPrey:
         landmarks = particles.seen(state.position, state.landmark)
         return jnp.concatenate([state.velocity, state.position, landmarks, particles.others(state.position)], axis=1)
 
-    def _observe(self, state: ParticleState) -> Float[Array, "agent obs"]:
+    def _observe(self, state: ParticleState) -> tuple[Obs, Obs]:
+        """Predators see how fast the prey is."""
+        common = self._observe_common(state)
         prey = jnp.broadcast_to(state.velocity[-1], (self.num_predators, 2))
-        return jnp.concatenate([self._observe_common(state)[:-1], prey], axis=1)
+        return jnp.concatenate([common[:-1], prey], axis=1), common[-1:]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Literal
+from typing import Annotated, Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from merlax import config as checks
-from merlax.envs.base import StepResult
+from merlax.config import Checked, Count, Positive, Range
+from merlax.envs.base import Flag, Side
 from merlax.types import Key, Reward, UserError
 
 Point = tuple[float, float]
@@ -34,22 +34,22 @@ class RoverState(eqx.Module):
 
 
 @dataclasses.dataclass(frozen=True)
-class Rover:
+class Rover(Checked):
     """The rover domain. A POI is observed once `coupling` rovers are within `observation_distance`."""
 
-    num_agents: int = 6
+    num_agents: Count = 6
     """Rovers (N)."""
-    num_poi: int = 4
+    num_poi: Count = 4
     """Points of interest (K)."""
-    coupling: int = 3
+    coupling: Count = 3
     """Rovers that must be near a POI at the same time to observe it (n)."""
-    side: int = 20
+    side: Annotated[int, Range(9)] = 20  # in a smaller square no place is left for POIs
     """Side of the square in which rovers and POIs start."""
-    horizon: int = 50
+    horizon: Count = 50
     """Steps of an episode."""
-    observation_distance: float = 3.0
+    observation_distance: Positive = 3.0
     """How near a rover must be to a POI to count."""
-    sectors: int = 36
+    sectors: Count = 36
     """Sensor sectors around a rover, for each of its two channels."""
     speed: Literal["free", "pinned"] = "free"
     """free: the first action accelerates; pinned: 0.5 always, as very likely in the published runs."""
@@ -60,30 +60,21 @@ class Rover:
     poi_start: tuple[Point, ...] | None = None
     """Fixed instead of random positions of the POIs."""
 
-    def __post_init__(self) -> None:
-        checks.whole(self, "num_agents", "num_poi", "coupling", "horizon", "sectors")
+    def check(self) -> None:
         if self.coupling > self.num_agents:
             raise UserError(
                 f"coupling is {self.coupling} but there are only {self.num_agents} rovers, so no POI could ever "
                 "be observed; lower coupling or raise num_agents."
             )
-        checks.whole(self, "side", least=9)  # in a smaller square no place is left for POIs
-        checks.positive(self, "observation_distance")
-        checks.choice(self, "speed", "free", "pinned")
-        checks.choice(self, "encoding", "clean", "published")
         for name, size in (("rover_start", self.num_agents), ("poi_start", self.num_poi)):
             points = getattr(self, name)
-            if points is not None and (len(points) != size or any(len(point) != 2 for point in points)):
+            if points is not None and len(points) != size:
                 raise UserError(f"{name} must hold {size} points (x, y), one for each; it is {points!r}.")
 
     @property
-    def act_size(self) -> int:
-        return 2
-
-    @property
-    def obs_size(self) -> int:
+    def sides(self) -> tuple[Side]:
         heading = 2 if self.encoding == "clean" else 1
-        return 1 + 2 * self.sectors + 1 + heading
+        return (Side.equal(self.num_agents, obs_size=1 + 2 * self.sectors + 1 + heading, act_size=2),)
 
     def reset(self, key: Key) -> tuple[Float[Array, "agent obs"], RoverState]:
         key_rovers, key_poi = jax.random.split(key)
@@ -97,7 +88,9 @@ class Rover:
         )
         return self._observe(state, _offsets(state.position, state.poi)), state
 
-    def step(self, key: Key, state: RoverState, action: Float[Array, "agent act"]) -> StepResult:
+    def step(
+        self, key: Key, state: RoverState, action: Float[Array, "agent act"]
+    ) -> tuple[Float[Array, "agent obs"], RoverState, Reward, Flag, Flag, dict[str, Array]]:
         """The order matters: what this step's visits observe counts from the next step on."""
         del key  # the rover domain is deterministic after its reset
         state = self._move(state, jnp.clip(action, -1.0, 1.0))

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from merlax.experiments.jobs import Progress
 from merlax.experiments.spec import Job
-from merlax.runs.display import clock
+from merlax.runs.terminal import clock
 
 PLAIN_SECONDS = 30.0  # between two plain lines about the active runs
 
@@ -152,7 +152,7 @@ def choose() -> Board:
 
 
 def _kind(job: Job) -> tuple[str, str]:
-    return job.world.label, job.method.label
+    return job.task.label, job.method.label
 
 
 def _left(seconds: float | None) -> str:

@@ -6,13 +6,11 @@ from pathlib import Path
 
 from merlax import figures
 from merlax.envs import Rover
-from merlax.experiments import paper as presets
-from merlax.experiments import report, statistics
+from merlax.experiments import catalogue, report, statistics
 from merlax.experiments.results import Results
-from merlax.experiments.spec import REFERENCE, Experiment, slug
-from merlax.figures.series import Line, Panel, Point, Reference, Sweep
-from merlax.runs import evaluation
-from merlax.runs import reader as runs
+from merlax.experiments.spec import REFERENCE, Experiment, bare, slug
+from merlax.figures.series import Finals, Line, Panel, Point, Reference, Sweep
+from merlax.runs import evaluation, reader
 from merlax.runs.published import SELECTION_RATE
 from merlax.types import UserError
 
@@ -21,8 +19,8 @@ _SMOOTH, _SMOOTH_RATE = 0.05, 0.15  # shares of a run that running means reach b
 
 def draw(found: Results, root: Path, out: Path) -> Path:
     """Draw the figure of an experiment; only trajectories need the run folders, too: `root`."""
-    experiment = presets.experiment(found.experiment)
-    drawings = {"curves": _curves, "sweep": _sweep, "selection": _selection}
+    experiment = catalogue.experiment(found.experiment)
+    drawings = {"curves": _curves, "sweep": _sweep, "selection": _selection, "finals": _finals}
     if experiment.figure == "trajectories":
         _trajectories(found, experiment, root, out)
     else:
@@ -34,14 +32,16 @@ def _curves(found: Results, experiment: Experiment, out: Path) -> None:
     panels = []
     for world in found.worlds:
         lines = [_line(found, world, method, "champion_score", _SMOOTH, method) for method in found.methods(world)]
-        known = [Reference(c.method, c.published.score) for c in experiment.claims if c.world == _bare(world)]
+        claimed = dict.fromkeys(claim.method for claim in experiment.claims)
+        scores = {method: experiment.published(world, method) for method in claimed}
+        known = [Reference(method, score) for method, score in scores.items() if score is not None]
         panels.append(Panel(world, tuple(line for line in lines if line), tuple(known)))
     figures.compare(panels, out, title=experiment.title)
 
 
 def _selection(found: Results, experiment: Experiment, out: Path) -> None:
-    variants = {world.removeprefix(_bare(world)) for world in found.worlds}
-    title, name = (f"{experiment.title}{variants.pop()}", _bare) if len(variants) == 1 else (experiment.title, str)
+    variants = {world.removeprefix(bare(world)) for world in found.worlds}
+    title, name = (f"{experiment.title}{variants.pop()}", bare) if len(variants) == 1 else (experiment.title, str)
     lines = [_line(found, world, REFERENCE, "migrant_selected", _SMOOTH_RATE, name(world)) for world in found.worlds]
     figures.selection_rate([_begun(line) for line in lines if line], out, title=title, expected=SELECTION_RATE)
 
@@ -61,11 +61,26 @@ def _sweep(found: Results, experiment: Experiment, out: Path) -> None:
     figures.draw_sweep(Sweep(title, experiment.parameter, name, measured, beside, tuple(claims)), out)
 
 
+def _finals(found: Results, experiment: Experiment, out: Path) -> None:
+    """What was measured of the finished runs, or else their final scores."""
+    measures = report.further_measures(found) or ["final_score"]
+    panels = []
+    for world in found.worlds:
+        methods = found.methods(world)
+        values = {
+            measure.replace("_", " "): [_point(found, world, m, float(row), measure) for row, m in enumerate(methods)]
+            for measure in measures
+        }
+        points = {name: tuple(point for point in own if point) for name, own in values.items()}
+        panels.append(Finals(world, tuple(methods), {name: own for name, own in points.items() if own}))
+    figures.draw_finals(panels, out, title=experiment.title)
+
+
 def _trajectories(found: Results, experiment: Experiment, root: Path, out: Path) -> None:
     """The first world and seed, the first instance of its evaluation: nothing is picked."""
     world = found.worlds[0]
     seed = min(row.seed for row in found.rows)
-    opened = {method: runs.load(root / slug(world) / slug(method) / str(seed)) for method in found.methods(world)}
+    opened = {method: reader.load(root / slug(world) / slug(method) / str(seed)) for method in found.methods(world)}
     env = next(iter(opened.values())).env
     if not isinstance(env, Rover):
         raise UserError(f"There is no drawing of the world {world} yet; only rover worlds can be drawn.")
@@ -87,8 +102,8 @@ def _begun(line: Line) -> Line:
     return Line(line.label, *(column[skip:] for column in (line.frames, line.mean, line.low, line.high)))
 
 
-def _point(found: Results, world: str, method: str, at: float) -> Point | None:
-    scores = tuple(found.final(world, method).values())
+def _point(found: Results, world: str, method: str, at: float, measure: str = "final_score") -> Point | None:
+    scores = tuple(found.final(world, method, measure).values())
     if not scores:
         return None
     mean = statistics.mean(scores)
@@ -111,7 +126,3 @@ def _rounded(frames: int) -> str:
     """Two digits: "2 M", "12 k"."""
     unit, letter = (1e6, "M") if frames >= 1e5 else (1e3, "k")
     return f"{float(f'{frames / unit:.2g}'):g} {letter}"
-
-
-def _bare(world: str) -> str:
-    return world.split(" (")[0]

@@ -10,14 +10,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from merlax import config, envs
-from merlax.algorithms import presets
+from merlax import envs
 from merlax.experiments.spec import Job
-from merlax.runs import checkpoints
+from merlax.runs import checkpoints, setup
 from merlax.types import UserError
 
 LOG = "output.log"
-_REQUEST, _CHANGES = "request.json", "changes.json"
+_REQUEST = "request.json"
 _TAIL = 100_000  # bytes that surely hold the last row, which may carry a thousand fitnesses
 
 
@@ -31,27 +30,45 @@ class Progress:
 
 
 def request(job: Job) -> dict[str, Any]:
-    """All that decides a run's outcome, as JSON has it: defaults included, so that a changed one is noticed."""
-    world, method = job.world, job.method
-    env, settings = dict(world.options), dict(method.changes)
-    with contextlib.suppress(UserError):  # what is wrong with them, the run itself will say
-        env = dataclasses.asdict(envs.make(world.name, **env))  # type: ignore[call-overload]
-        settings = config.to_dict(config.merge(presets.preset(method.preset, world.name, method.algorithm), settings))
-    names = {"world": world.name, "algorithm": method.algorithm, "preset": method.preset}
-    return json.loads(json.dumps(names | {"env": env, "config": settings, "frames": job.frames, "seed": job.seed}))
+    """What is asked of a run, in the form of `config.json`: what it does not say, the preset has."""
+    task, method = job.task, job.method
+    asked = {"world": task.world, "env": dict(task.options), "algorithm": method.algorithm, "preset": method.preset}
+    return asked | {"settings": dict(method.changes), "frames": job.frames, "seed": job.seed}
+
+
+def record(job: Job) -> dict[str, Any] | None:
+    """All that decides a run's outcome, as its `config.json` will say it; nothing if it cannot be run.
+
+    Defaults are included, so that a changed one is noticed.
+    """
+    task, method = job.task, job.method
+    with contextlib.suppress(UserError):  # what is wrong with it, the run itself will say
+        env = envs.make(task.world, **task.options)
+        planned = setup.plan(
+            env, method.algorithm, frames=job.frames, seed=job.seed, preset=method.preset,
+            settings=dict(method.changes), world=task.world,
+        )  # fmt: skip
+        return json.loads(json.dumps(planned.record()))
+    return None
+
+
+def _is_the_same(job: Job, folder: Path) -> bool:
+    """Whether the folder holds a run with exactly these settings."""
+    asked, found = record(job), _read(folder / "config.json")
+    return asked is not None and {name: found.get(name) for name in asked} == asked
 
 
 def is_finished(job: Job, root: Path) -> bool:
     """Whether the run is there to its last frame, with exactly these settings."""
     folder = root / job.folder
-    return _read(folder / _REQUEST) == request(job) and _read(folder / "final.json").get("finished") is True
+    return _read(folder / "final.json").get("finished") is True and _is_the_same(job, folder)
 
 
 def can_resume(job: Job, root: Path, devices: int) -> bool:
     """Whether a run with exactly these settings was interrupted, and its numbers can be continued on these devices."""
     folder = root / job.folder
-    same = _read(folder / _REQUEST) == request(job) and _read(folder / "config.json").get("devices") == devices
-    return same and bool(checkpoints.generations(folder / checkpoints.FOLDER))
+    found = checkpoints.generations(folder / checkpoints.FOLDER)
+    return bool(found) and _read(folder / "config.json").get("devices") == devices and _is_the_same(job, folder)
 
 
 def resume(job: Job, root: Path) -> list[str]:
@@ -66,13 +83,10 @@ def prepare(job: Job, root: Path) -> list[str]:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "final.json").unlink(missing_ok=True)
         (folder / _REQUEST).write_text(json.dumps(request(job), indent=2) + "\n")
-        (folder / _CHANGES).write_text(json.dumps(dict(job.method.changes), indent=2) + "\n")
     except OSError as error:
         raise UserError(f"The folder '{folder}' cannot be written ({error.strerror}); choose another --out.") from error
-    options = [f"--env.{name}={value}" for name, value in job.world.options.items()]
-    command = [sys.executable, "-m", "merlax.cli", "train", job.world.name, "--algorithm", job.method.algorithm]
-    command += ["--preset", job.method.preset, "--config", str(folder / _CHANGES), *options]
-    return [*command, "--frames", str(job.frames), "--seed", str(job.seed), "--out", str(folder), "--force", "--quiet"]
+    command = [sys.executable, "-m", "merlax.cli", "train", "--config", str(folder / _REQUEST)]
+    return [*command, "--out", str(folder), "--force", "--quiet"]
 
 
 def progress(folder: Path) -> Progress | None:

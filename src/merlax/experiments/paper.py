@@ -1,8 +1,8 @@
-"""Every experiment of the paper, as data. Adding one means adding it here.
+"""Every experiment of the paper, as data; ours are in `ours.py`. Adding one means adding it here.
 
-The published rover scores were very likely made with the speed pinned (FACTS §1), so these experiments pin it, and
-say so; `at_speed("free")` is the world as the paper describes it. Values that the paper leaves open (the sweeps'
-values, the weights) are ours.
+The published rover scores were very likely made with the speed pinned (docs/authors-code.md), so these experiments
+pin it, and say so; `at_speed("free")` is the world as the paper describes it. Values that the paper leaves open (the
+sweeps' values, the weights) are ours.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from merlax.experiments.spec import Claim, Experiment, Method, Quick, World
+from merlax.experiments.spec import Claim, Experiment, Method, Quick, Task, bare
 from merlax.runs.published import published
-from merlax.types import UserError, suggest
 
 MERL = Method("MERL", "merl")
 EA = Method("EA", "ea")
@@ -21,10 +20,11 @@ SIGMAS = (0.01, 0.03, 0.1, 0.3, 1.0)
 WEIGHTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 LONG = 100_000_000  # the paper's budget for EA and ES alone
 
-_FEW = {"explore_episodes": 4, "td3": {"batch": 32, "updates_per_frame": 0.02}}
+_FEW_UPDATES = {"batch": 32, "updates_per_frame": 0.02}
+_FEW = {"explore_episodes": 4, "learner": _FEW_UPDATES}
 SMALL: Mapping[str, Mapping[str, Any]] = {
-    "merl": {**_FEW, "evolution": {"population": 6, "fitness_episodes": 1}},
-    "ea": {"evolution": {"fitness_episodes": 1}},
+    "merl": {"explore_episodes": 4, "learners": [_FEW_UPDATES], "population": 6, "fitness": {"episodes": 1}},
+    "ea": {"fitness": {"episodes": 1}},
     "es": {"fitness_episodes": 1},
     "td3": _FEW,
     "matd3": _FEW,
@@ -32,36 +32,22 @@ SMALL: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def experiments() -> dict[str, Experiment]:
-    """All experiments by name, in the paper's order."""
-    return {experiment.name: experiment for experiment in _ALL}
-
-
-def experiment(name: str) -> Experiment:
-    """The experiment `name`, or a sentence that suggests the nearest name."""
-    known = experiments()
-    if name not in known:
-        near = suggest(name, list(known))
-        raise UserError(f"There is no figure '{name}'{near}; `merlax reproduce --list` names them all.")
-    return known[name]
-
-
-def _rover(*couplings: int) -> tuple[World, ...]:
-    return tuple(World(f"rover-{coupling}", {"speed": "pinned"}) for coupling in couplings)
+def _rover(*couplings: int) -> tuple[Task, ...]:
+    return tuple(Task(f"rover-{coupling}", {"speed": "pinned"}) for coupling in couplings)
 
 
 def _gradient(algorithm: str, reward: str) -> Method:
-    return Method(f"{algorithm.upper()}-{reward}", algorithm, {"reward": reward})
+    return Method(f"{algorithm.upper()}-{reward}", algorithm, {"learner": {"reward": reward}})
 
 
-def _claims(world: str, **methods: str) -> tuple[Claim, ...]:
+def claims(world: str, **methods: str) -> tuple[Claim, ...]:
     """Published scores on a world: who is published, and the label of our method that answers."""
-    found = ((label, published(world, name)) for name, label in methods.items())
+    found = ((label, published(bare(world), name)) for name, label in methods.items())
     return tuple(Claim(world, label, score) for label, score in found if score is not None)
 
 
 def _weight(weight: float) -> Method:
-    changes = {"reward": "mixed", "team_weight": weight}
+    changes = {"learner": {"reward": "mixed", "team_weight": weight}}
     return Method(f"MATD3-mixed, weight {weight:g}", "matd3", changes, value=weight)
 
 
@@ -72,7 +58,7 @@ def _contest(name: str, title: str, shows: str, *worlds: str) -> Experiment:
         title=title,
         shows=shows,
         figure="curves",
-        worlds=tuple(map(World, worlds)),
+        tasks=tuple(map(Task, worlds)),
         methods=(MERL, EA, Method("MATD3", "matd3"), Method("MADDPG", "maddpg")),
         frames=10_000_000,
         quick=Quick(3_000, SMALL),
@@ -81,7 +67,7 @@ def _contest(name: str, title: str, shows: str, *worlds: str) -> Experiment:
 
 
 def _ea(population: int) -> Method:
-    changes = {"evolution": {"population": population}}
+    changes = {"population": population}
     return Method(f"EA, population {population}", "ea", changes, frames=LONG, value=float(population))
 
 
@@ -89,49 +75,49 @@ def _es(parameter: str, value: int | float) -> Method:
     return Method(f"ES, {parameter} {value:g}", "es", {parameter: value}, frames=LONG, value=float(value))
 
 
-_ALL = (
+EXPERIMENTS = (
     Experiment(
         name="motivating",
         title="Two rovers and a greedy trap",
         shows="MERL solves it, EA and TD3-mixed end in the greedy solution, TD3-global learns nothing (Figure 1b).",
         figure="curves",
-        worlds=(World("two-rovers"),),
+        tasks=(Task("two-rovers"),),
         methods=(MERL, EA, _gradient("td3", "global"), _gradient("td3", "mixed")),
         frames=400_000,
         quick=Quick(6_000, SMALL),
-        claims=_claims("two-rovers", **{"MERL": "MERL", "EA": "EA", "TD3-mixed": "TD3-mixed"}),
+        claims=claims("two-rovers", **{"MERL": "MERL", "EA": "EA", "TD3-mixed": "TD3-mixed"}),
     ),
     Experiment(
         name="rover-coupling",
         title="Rover domain, coupling 1, 3 and 7",
         shows="MERL is first at every coupling; the baselines degrade quickly beyond 3; MERL still learns at 7.",
         figure="curves",
-        worlds=_rover(1, 3, 7),
+        tasks=_rover(1, 3, 7),
         methods=(MERL, EA, *(_gradient(a, r) for a in ("matd3", "maddpg") for r in ("global", "mixed"))),
         frames=2_000_000,
         quick=Quick(
             4_000, SMALL, methods=("MERL", "EA", "MATD3-mixed", "MADDPG-global"), worlds=("rover-3", "rover-7")
         ),
-        claims=_claims("rover-3", MERL="MERL"),
+        claims=claims("rover-3", MERL="MERL"),
     ),
     Experiment(
         name="scalarisation",
         title="MATD3 on mixed rewards, by the weight of the team reward",
         shows="No weight lets MATD3-mixed make progress.",
         figure="sweep",
-        worlds=_rover(3),
+        tasks=_rover(3),
         methods=(MERL, *map(_weight, WEIGHTS)),
         frames=2_000_000,
         quick=Quick(4_000, SMALL, methods=("MERL", *(_weight(weight).label for weight in (0.1, 10.0, 1000.0)))),
         parameter="weight of the team reward",
-        claims=_claims("rover-3", MERL="MERL"),
+        claims=claims("rover-3", MERL="MERL"),
     ),
     Experiment(
         name="trajectories",
         title="What the teams do, coupling 3",
         shows="MERL forms two groups of 3 and observes 3 of 4 POIs; MADDPG-mixed navigates but observes none.",
         figure="trajectories",
-        worlds=_rover(3),
+        tasks=_rover(3),
         methods=(MERL, _gradient("maddpg", "mixed")),
         frames=2_000_000,
         quick=Quick(4_000, SMALL),
@@ -143,7 +129,7 @@ _ALL = (
         shows="Keep-away far below 0.47, which is chance; predator-prey above throughout; rover and deception high, "
         "then waning.",
         figure="selection",
-        worlds=(*_rover(1, 3, 7), *map(World, ("predator-prey", "physical-deception", "keep-away"))),
+        tasks=(*_rover(1, 3, 7), *map(Task, ("predator-prey", "physical-deception", "keep-away"))),
         methods=(MERL,),
         frames=2_000_000,
         quick=Quick(10_000, SMALL),
@@ -167,35 +153,35 @@ _ALL = (
         title="ES by population, σ 0.1",
         shows="ES is best at population 100: 0.1 after 100 M frames, against MERL's 0.48 after 2 M.",
         figure="sweep",
-        worlds=_rover(3),
+        tasks=_rover(3),
         methods=(MERL, *(_es("population", population) for population in POPULATIONS)),
         frames=2_000_000,
         quick=Quick(12_000, SMALL, methods=("MERL", "ES, population 10", "ES, population 30", "ES, population 100")),
         parameter="population",
-        claims=_claims("rover-3", MERL="MERL", ES="ES, population 100"),
+        claims=claims("rover-3", MERL="MERL", ES="ES, population 100"),
     ),
     Experiment(
         name="es-sigma",
         title="ES by the size of its perturbations, population 100",
         shows="σ matters little.",
         figure="sweep",
-        worlds=_rover(3),
+        tasks=_rover(3),
         methods=(MERL, *(_es("sigma", sigma) for sigma in SIGMAS)),
         frames=2_000_000,
         quick=Quick(12_000, SMALL, methods=("MERL", *(_es("sigma", sigma).label for sigma in (0.01, 0.1, 1.0)))),
         parameter="σ",
-        claims=_claims("rover-3", MERL="MERL", ES="ES, sigma 0.1"),
+        claims=claims("rover-3", MERL="MERL", ES="ES, sigma 0.1"),
     ),
     Experiment(
         name="ea-population",
         title="EA by population",
         shows="EA is best at population 100: 0.3 after 100 M frames, against MERL's 0.48 after 2 M.",
         figure="sweep",
-        worlds=_rover(3),
+        tasks=_rover(3),
         methods=(MERL, *map(_ea, POPULATIONS)),
         frames=2_000_000,
         quick=Quick(12_000, SMALL, methods=("MERL", "EA, population 10", "EA, population 30", "EA, population 100")),
         parameter="population",
-        claims=_claims("rover-3", MERL="MERL", EA="EA, population 100"),
+        claims=claims("rover-3", MERL="MERL", EA="EA, population 100"),
     ),
 )  # fmt: skip

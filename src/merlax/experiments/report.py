@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from jaxtyping import Float
 
 from merlax.experiments import statistics
-from merlax.experiments.results import Results
+from merlax.experiments.results import ALWAYS, Results
 from merlax.experiments.spec import REFERENCE, Experiment
 from merlax.experiments.statistics import Estimate
-from merlax.figures.smoothing import running_mean
+from merlax.figures.series import running_mean
 
 HEADER = ("world", "method", "runs", "mean ± 95%", "IQM [95%]", "published", f"P({REFERENCE} better)")
 GRID = 200
+
+Table: TypeAlias = list[tuple[str, ...]]  # its header, then its rows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,9 +46,8 @@ class Summary:
 
 def summarise(results: Results, experiment: Experiment) -> list[Summary]:
     """A row per world and method; with several worlds also one per method over all of them."""
-    claims = {(claim.world, claim.method): claim.published.score for claim in experiment.claims}
     rows = [
-        _summary(results, [world], method, claims.get((world.split(" (")[0], method)))
+        _summary(results, [world], method, experiment.published(world, method))
         for world in results.worlds
         for method in results.methods(world)
     ]
@@ -57,9 +59,32 @@ def summarise(results: Results, experiment: Experiment) -> list[Summary]:
     return rows
 
 
-def markdown(rows: Sequence[Summary]) -> str:
+def further_measures(results: Results) -> list[str]:
+    """What was measured of the finished runs beyond what every run has, in the order of the file."""
+    return [measure for measure in dict.fromkeys(row.measure for row in results.rows) if measure not in ALWAYS]
+
+
+def tables(results: Results, experiment: Experiment) -> list[Table]:
+    """The final scores and, where more was measured, means over seeds of that."""
+    found: list[Table] = [[HEADER, *(row.cells() for row in summarise(results, experiment))]]
+    further = further_measures(results)
+    if further:
+        names = ("world", "method", *(measure.replace("_", " ") for measure in further))
+        found.append([names, *_further_rows(results, further)])
+    return found
+
+
+def _further_rows(results: Results, measures: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    for world in results.worlds:
+        for method in results.methods(world):
+            values = [list(results.final(world, method, measure).values()) for measure in measures]
+            yield world, method, *(plus_minus(statistics.mean(own)) if own else "–" for own in values)
+
+
+def markdown(table: Table) -> str:
     """The table for a page."""
-    lines = [HEADER, ("---",) * len(HEADER), *(row.cells() for row in rows)]
+    header, *rows = table
+    lines = [header, ("---",) * len(header), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 

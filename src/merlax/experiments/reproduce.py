@@ -1,4 +1,4 @@
-"""The paper's figures, each in one command: run what is missing, collect it, measure it, draw it, say what came out."""
+"""An experiment in one command: run what is missing, collect it, measure it, draw it, say what came out."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from merlax.experiments import board, drawing, report, results, runner
-from merlax.experiments import paper as presets
-from merlax.experiments.report import Summary
+from merlax.experiments import board, catalogue, drawing, ours, paper, report, results, runner
 from merlax.experiments.results import Results
 from merlax.experiments.runner import Outcome
 from merlax.experiments.spec import Experiment
@@ -28,8 +26,8 @@ def choose(
 ) -> tuple[Experiment, Path]:
     """An experiment with these changes, and the folder where it belongs: other settings, another folder."""
     if not name:
-        raise UserError(f"Name a figure: {', '.join(presets.experiments())}.")
-    experiment, folder = presets.experiment(name), name
+        raise UserError(f"Name a figure: {', '.join(catalogue.experiments())}.")
+    experiment, folder = catalogue.experiment(name), name
     if speed is not None:
         experiment, folder = experiment.at_speed(speed), f"{folder}-{speed}"
     if quick:
@@ -45,7 +43,7 @@ def choose(
 
 def run_and_print(experiment: Experiment, out: Path, workers: int | None = None) -> int:
     """Run an experiment in the folder `out`, print what came out of it, and return the exit code."""
-    print(f"{experiment.title}: {', '.join(world.label for world in experiment.worlds)}", flush=True)
+    print(f"{experiment.title}: {', '.join(task.label for task in experiment.tasks)}", flush=True)
     outcome = runner.run(list(experiment.jobs()), out.resolve() / RUNS, board.choose(), workers)
     if outcome.finished:
         _report(experiment, outcome, out)
@@ -77,30 +75,35 @@ def plot(path: Path, out: Path | None = None) -> Path:
 
 
 def print_list() -> None:
-    """All figures: what they show and what they take."""
-    table = Table("figure", "runs", "million frames", "what the paper shows", box=None, pad_edge=False)
-    for name, experiment in presets.experiments().items():
-        jobs = list(experiment.jobs())
-        table.add_row(name, str(len(jobs)), f"{sum(job.frames for job in jobs) / 1e6:,.0f}", experiment.shows)
-    _console().print(table)
+    """All figures: what they show and what they take; the paper's first, then ours."""
+    for title, experiments in (("what the paper shows", paper.EXPERIMENTS), ("ours: what it tells", ours.EXPERIMENTS)):
+        table = Table("figure", "runs", "million frames", title, box=None, pad_edge=False)
+        for experiment in experiments:
+            jobs = list(experiment.jobs())
+            million = f"{sum(job.frames for job in jobs) / 1e6:,.0f}"
+            table.add_row(experiment.name, str(len(jobs)), million, experiment.shows)
+        _console().print(table)
+        print()
 
 
 def _report(experiment: Experiment, outcome: Outcome, out: Path) -> None:
     found: Results = results.collect(experiment, outcome.finished, out / RUNS)
     results.write(found, out / RESULTS)
-    rows = report.summarise(found, experiment)
-    (out / "table.md").write_text(report.markdown(rows))
+    tables = report.tables(found, experiment)
+    (out / "table.md").write_text("\n".join(map(report.markdown, tables)))
     figure = drawing.draw(found, out / RUNS, out / f"{experiment.name}.png")
-    _print_table(rows)
+    for table in tables:
+        _print_table(table)
     print("\nfinal scores over 200 fresh episodes per run; IQM and P with bootstrap intervals over seeds")
     for file in (out / RESULTS, out / "table.md", figure):
         print(f"  {file}")
 
 
-def _print_table(rows: Sequence[Summary]) -> None:
-    table = Table(*report.HEADER, box=None, pad_edge=False)
+def _print_table(lines: report.Table) -> None:
+    header, *rows = lines
+    table = Table(*header, box=None, pad_edge=False)
     for row in rows:
-        table.add_row(*row.cells())
+        table.add_row(*row)
     print()
     _console().print(table, markup=False)
 

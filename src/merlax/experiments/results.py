@@ -17,6 +17,8 @@ from merlax.types import UserError
 
 COLUMNS = ("experiment", "world", "method", "seed", "frames", "measure", "value")
 CURVES = ("champion_score", "best_fitness", "mean_fitness", "learner_score")
+ENDS = ("final_score", "seconds", "peak_memory_mb")
+ALWAYS = (*CURVES, "migrant_selected", *ENDS)  # what a run itself tells; an experiment may measure more
 POINTS = 200  # per run and measure
 
 
@@ -69,10 +71,16 @@ class Results:
 def collect(experiment: Experiment, jobs: Iterable[Job], root: Path) -> Results:
     """Read the finished runs of an experiment, sorted by world, method and seed as the experiment has them."""
     order = {
-        (w.label, m.label): i for i, (w, m) in enumerate((w, m) for w in experiment.worlds for m in experiment.methods)
+        (w.label, m.label): i for i, (w, m) in enumerate((w, m) for w in experiment.tasks for m in experiment.methods)
     }
-    ordered = sorted(jobs, key=lambda job: (order[job.world.label, job.method.label], job.seed))
-    return Results(tuple(row for job in ordered for row in _rows(experiment.name, job, root / job.folder)))
+    ordered = sorted(jobs, key=lambda job: (order[job.task.label, job.method.label], job.seed))
+    rows = [row for job in ordered for row in _rows(experiment.name, job, root / job.folder)]
+    if experiment.measure is not None:
+        ends = {(row.world, row.method, row.seed): row for row in rows if row.measure == "final_score"}
+        for job, measure, value in experiment.measure(ordered, root):
+            end = ends[job.task.label, job.method.label, job.seed]
+            rows.append(dataclasses.replace(end, measure=measure, value=value))
+    return Results(tuple(rows))
 
 
 def write(results: Results, path: Path) -> None:
@@ -125,7 +133,7 @@ def _rows(experiment: str, job: Job, folder: Path) -> Iterator[Row]:
     """A run's curves, thinned, and what its end tells."""
 
     def row(frames: float, measure: str, value: float) -> Row:
-        return Row(experiment, job.world.label, job.method.label, job.seed, int(frames), measure, float(value))
+        return Row(experiment, job.task.label, job.method.label, job.seed, int(frames), measure, float(value))
 
     columns = _columns(folder / "progress.csv")
     for measure, values in columns.items():
@@ -134,9 +142,9 @@ def _rows(experiment: str, job: Job, folder: Path) -> Iterator[Row]:
                 yield row(frames, measure, value)
     final = json.loads((folder / "final.json").read_text())
     last = columns["frames"][-1]
-    yield row(last, "final_score", float(final["mean"]))
-    yield row(last, "seconds", columns["seconds"][-1])
-    yield row(last, "peak_memory_mb", float(final["peak_memory_mb"]))
+    values = float(final["mean"]), columns["seconds"][-1], float(final["peak_memory_mb"])
+    for measure, value in zip(ENDS, values, strict=True):
+        yield row(last, measure, value)
 
 
 def thin(frames: np.ndarray, values: np.ndarray, points: int = POINTS) -> Iterator[tuple[float, float]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import signal
 import subprocess
@@ -15,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from merlax.experiments import cores
-from merlax.experiments import jobs as requests
+from merlax.experiments import cores, jobs
 from merlax.experiments.board import Board, Status
 from merlax.experiments.spec import Job
+from merlax.runs import process
 from merlax.types import UserError
 
 POLL_SECONDS = 0.5
@@ -51,20 +50,20 @@ class _Worker:
     started: float
 
 
-def run(jobs: Sequence[Job], root: Path, board: Board, workers: int | None = None) -> Outcome:
+def run(wanted: Sequence[Job], root: Path, board: Board, workers: int | None = None) -> Outcome:
     """Run what is not finished yet; a failed run does not stop the others, Ctrl-C stops all."""
     slots = cores.groups(workers, cores.available())
-    outcome = Outcome(finished=[job for job in jobs if requests.is_finished(job, root)])
-    waiting = deque(job for job in jobs if not requests.is_finished(job, root))
+    outcome = Outcome(finished=[job for job in wanted if jobs.is_finished(job, root)])
+    waiting = deque(job for job in wanted if not jobs.is_finished(job, root))
     active: list[_Worker] = []
-    with _alone(root) as lock, _terminable():
-        board.start(len(jobs), len(outcome.finished), len(slots))
+    with _alone(root), _terminable():
+        board.start(len(wanted), len(outcome.finished), len(slots))
         try:
             while waiting or active:
                 while waiting and len(active) < len(slots):
                     taken = [worker.cores for worker in active]
                     free = next(slot for slot in slots if slots.count(slot) > taken.count(slot))
-                    active.append(_start(waiting.popleft(), root, free, lock))
+                    active.append(_start(waiting.popleft(), root, free))
                 time.sleep(POLL_SECONDS)
                 active = [worker for worker in active if not _ended(worker, outcome, board)]
                 board.update([_status(worker) for worker in active], list(waiting))
@@ -76,18 +75,18 @@ def run(jobs: Sequence[Job], root: Path, board: Board, workers: int | None = Non
     return outcome
 
 
-def _start(job: Job, root: Path, own_cores: list[int], lock: int) -> _Worker:
-    """Start a job; its process holds the lock, too, so that nobody takes over its folder should this one be killed."""
+def _start(job: Job, root: Path, own_cores: list[int]) -> _Worker:
+    """Start a job; its process locks its own folder, so that nobody takes it over should this one be killed."""
     folder = root / job.folder
-    if requests.can_resume(job, root, len(own_cores)):
-        command = requests.resume(job, root)
+    if jobs.can_resume(job, root, len(own_cores)):
+        command = jobs.resume(job, root)
     else:
-        command = requests.prepare(job, root)
+        command = jobs.prepare(job, root)
         (folder / "progress.csv").unlink(missing_ok=True)
     environment = os.environ | {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}  # several processes may share one GPU
-    with (folder / requests.LOG).open("wb") as log:
+    with (folder / jobs.LOG).open("wb") as log:
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env=environment, pass_fds=[lock]
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env=environment
         )
     cores.pin(process.pid, own_cores)
     return _Worker(job, folder, process, own_cores, time.monotonic())
@@ -113,11 +112,11 @@ def _reason(code: int, folder: Path) -> str:
         return "it was killed, perhaps for lack of memory"
     if code < 0:
         return f"it was stopped by {signal.Signals(-code).name}"
-    return requests.last_error(folder) or f"it ended with code {code}"
+    return jobs.last_error(folder) or f"it ended with code {code}"
 
 
 def _status(worker: _Worker) -> Status:
-    return Status(worker.job, requests.progress(worker.folder), time.monotonic() - worker.started)
+    return Status(worker.job, jobs.progress(worker.folder), time.monotonic() - worker.started)
 
 
 def _stop(workers: Sequence[_Worker]) -> None:
@@ -134,19 +133,17 @@ def _stop(workers: Sequence[_Worker]) -> None:
 
 
 @contextlib.contextmanager
-def _alone(root: Path) -> Iterator[int]:
-    """Refuse to work where another runner works already; gives the lock's file descriptor."""
+def _alone(root: Path) -> Iterator[None]:
+    """Refuse to work where another runner works already."""
     try:
         root.mkdir(parents=True, exist_ok=True)
-        lock = (root / ".lock").open("w")
+        held = process.lock(root)
     except OSError as error:
         raise UserError(f"The folder '{root}' cannot be written ({error.strerror}); choose another --out.") from error
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise UserError(f"Another process works in '{root}'; wait for its end, or choose another --out.") from error
-        yield lock.fileno()
+    try:
+        yield
+    finally:
+        held.release()
 
 
 @contextlib.contextmanager

@@ -1,25 +1,26 @@
-"""What an experiment is: worlds × methods × seeds, and the figure that shows them."""
+"""What an experiment is: tasks × methods × seeds, what is measured of them, and the figure that shows them."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from merlax.runs.published import Published
 from merlax.types import UserError
 
-Figure = Literal["curves", "sweep", "selection", "trajectories"]
+Figure = Literal["curves", "sweep", "selection", "trajectories", "finals"]
 REFERENCE = "MERL"  # the method that all others are compared with
 
 
 @dataclasses.dataclass(frozen=True)
-class World:
+class Task:
     """A named world, with options other than its own defaults."""
 
-    name: str
+    world: str
+    """Its name."""
     options: Mapping[str, str] = dataclasses.field(default_factory=dict)
     frames: int | None = None
     """A budget of its own."""
@@ -28,7 +29,7 @@ class World:
     def label(self) -> str:
         """The name with the options: "rover-3 (speed pinned)"."""
         options = ", ".join(f"{name} {value}" for name, value in self.options.items())
-        return f"{self.name} ({options})" if options else self.name
+        return f"{self.world} ({options})" if options else self.world
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Claim:
     """A score that the paper gives for a method on a world."""
 
     world: str
+    """The world's name; with options, as a task's label has them, it holds only for these."""
     method: str
     published: Published
 
@@ -72,31 +74,35 @@ class Claim:
 class Job:
     """One run, with everything that decides its outcome."""
 
-    world: World
+    task: Task
     method: Method
     seed: int
     frames: int
 
     @property
     def name(self) -> str:
-        return f"{self.world.label}, {self.method.label}, seed {self.seed}"
+        return f"{self.task.label}, {self.method.label}, seed {self.seed}"
 
     @property
     def folder(self) -> Path:
         """Where its run lies, below the experiment's own folder."""
-        return Path(slug(self.world.label), slug(self.method.label), str(self.seed))
+        return Path(slug(self.task.label), slug(self.method.label), str(self.seed))
+
+
+# Takes finished jobs and the folder that theirs are in; gives numbers of them: the job, what was measured, its value.
+Measure: TypeAlias = Callable[[Sequence[Job], Path], Iterable[tuple[Job, str, float]]]
 
 
 @dataclasses.dataclass(frozen=True)
 class Experiment:
-    """One figure of the paper, as data."""
+    """One figure, as data."""
 
     name: str
     title: str
     shows: str
-    """What the paper's figure shows, in one sentence."""
+    """What the paper's figure shows, or what ours asks, in one sentence."""
     figure: Figure
-    worlds: tuple[World, ...]
+    tasks: tuple[Task, ...]
     methods: tuple[Method, ...]
     frames: int
     quick: Quick
@@ -105,13 +111,15 @@ class Experiment:
     """What a sweep varies: the name of its axis."""
     claims: tuple[Claim, ...] = ()
     """Numbers to draw in."""
+    measure: Measure | None = None
+    """What else to measure once the runs are finished (`measures.py`)."""
 
     def jobs(self) -> Iterator[Job]:
         """All runs, seed by seed, so that whatever is finished early compares all methods."""
         for seed in self.seeds:
-            for world in self.worlds:
+            for task in self.tasks:
                 for method in self.methods:
-                    yield Job(world, method, seed, method.frames or world.frames or self.frames)
+                    yield Job(task, method, seed, method.frames or task.frames or self.frames)
 
     def quickened(self) -> Experiment:
         """The same experiment, small enough to end in a minute or two."""
@@ -121,34 +129,51 @@ class Experiment:
             for m in self.methods
             if not quick.methods or m.label in quick.methods
         )
-        worlds = tuple(
-            dataclasses.replace(world, frames=None)
-            for world in self.worlds
-            if not quick.worlds or world.name in quick.worlds
+        tasks = tuple(
+            dataclasses.replace(task, frames=None)
+            for task in self.tasks
+            if not quick.worlds or task.world in quick.worlds
         )
-        return dataclasses.replace(self, worlds=worlds, methods=methods, frames=quick.frames, seeds=quick.seeds)
+        return dataclasses.replace(self, tasks=tasks, methods=methods, frames=quick.frames, seeds=quick.seeds)
 
     def with_budget(self, frames: int) -> Experiment:
         """The same experiment with one budget for all its runs."""
         methods = tuple(dataclasses.replace(method, frames=None) for method in self.methods)
-        worlds = tuple(dataclasses.replace(world, frames=None) for world in self.worlds)
-        return dataclasses.replace(self, worlds=worlds, methods=methods, frames=frames)
+        tasks = tuple(dataclasses.replace(task, frames=None) for task in self.tasks)
+        return dataclasses.replace(self, tasks=tasks, methods=methods, frames=frames)
 
     def at_speed(self, speed: str) -> Experiment:
         """The same experiment with the rovers' speed free or pinned."""
-        if not any("speed" in world.options for world in self.worlds):
+        if len({task.options["speed"] for task in self.tasks if "speed" in task.options}) != 1:
             raise UserError(f"The experiment '{self.name}' leaves no speed to choose; drop --speed.")
-        worlds = tuple(dataclasses.replace(world, options={**world.options, "speed": speed}) for world in self.worlds)
-        return dataclasses.replace(self, worlds=worlds)
+        tasks = tuple(
+            dataclasses.replace(task, options={**task.options, "speed": speed}) if "speed" in task.options else task
+            for task in self.tasks
+        )
+        return dataclasses.replace(self, tasks=tasks)
+
+    def published(self, world: str, method: str) -> float | None:
+        """What the paper claims for a method on a world, which is named by its task's label."""
+        claims = {(claim.world, claim.method): claim.published.score for claim in self.claims}
+        return claims.get((world, method), claims.get((bare(world), method)))
 
 
 def combine(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested settings in one: what `above` says wins."""
-    result = dict(below)
-    for name, value in above.items():
-        both = isinstance(value, Mapping) and isinstance(result.get(name), Mapping)
-        result[name] = combine(result[name], value) if both else value
-    return result
+    """Nested settings in one, lists of them (MERL's learners) place by place: what `above` says wins."""
+    return {**below, **{name: _combined(below.get(name), value) for name, value in above.items()}}
+
+
+def _combined(below: Any, above: Any) -> Any:
+    if isinstance(below, Mapping) and isinstance(above, Mapping):
+        return combine(below, above)
+    if isinstance(below, list) and isinstance(above, list) and len(below) == len(above):
+        return [_combined(*both) for both in zip(below, above, strict=True)]
+    return above
+
+
+def bare(label: str) -> str:
+    """A task's label without the options: the world's name."""
+    return label.split(" (")[0]
 
 
 def slug(label: str) -> str:

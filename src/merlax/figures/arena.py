@@ -46,7 +46,7 @@ class Scene:
         radius, landmark_radius = radii(env)
         apart = np.linalg.norm(position[:, :-1] - position[:, -1:], axis=-1)
         touched = (apart < radius[:-1] + radius[-1]) & (not isinstance(env, PhysicalDeception))
-        paid = np.asarray(jax.vmap(env.reward)(states).team, float)
+        paid = np.asarray(jax.vmap(env.reward)(states)[0].team, float)
         paid[0] = 0.0  # nobody is paid for where the episode starts
         return cls(
             position=position,
@@ -107,7 +107,7 @@ def radii(env: Particles) -> tuple[Float[np.ndarray, " body"], float]:
     """Of the bodies, the opponent last, and of a landmark."""
     match env:
         case PredatorPrey():
-            return np.array([env.predator_size] * env.num_agents + [env.prey_size]), env.landmark_size
+            return np.array([env.predator_size] * env.num_predators + [env.prey_size]), env.landmark_size
         case PhysicalDeception():
             return np.full(env.num_agents + 1, physical_deception.BODY_SIZE), physical_deception.LANDMARK_SIZE
         case KeepAway():

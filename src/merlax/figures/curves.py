@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from merlax.figures import style
 from merlax.figures.labels import Label, number, write_labels
-from merlax.figures.smoothing import running_mean
+from merlax.figures.series import running_mean
 from merlax.types import UserError
 
 WINDOW = 10  # tests in one running mean

@@ -25,7 +25,8 @@ def heat_map(
     style.check_suffix(out, style.STILLS)
     wide = max(map(len, rows)) * 0.055
     fig, ax = style.figure(width=1.2 + wide + 0.62 * len(columns), height=1.3 + 0.36 * len(rows))
-    ax.imshow(scores, cmap="Blues", aspect="auto", vmin=min(scores.min(), 0.0), vmax=max(scores.max(), 1e-9))
+    low, high = min(scores.min(), 0.0), max(scores.max(), 1e-9)
+    ax.imshow(scores, cmap="Blues", aspect="auto", vmin=low, vmax=high)
     ax.grid(False)
     ax.spines[:].set_visible(False)
     ax.set_xticks(range(len(columns)), columns, rotation=30, ha="right", rotation_mode="anchor")
@@ -33,9 +34,8 @@ def heat_map(
     ax.tick_params(length=0)
     ax.set_xlabel(column_name, fontsize=style.TEXT, color=style.INK)
     ax.set_ylabel(row_name, fontsize=style.TEXT, color=style.INK)
-    dark = (scores.min() + scores.max()) / 2
     for (row, column), score in np.ndenumerate(scores):
-        ink = "white" if score > dark and scores.max() > scores.min() else style.INK
+        ink = "white" if score > (low + high) / 2 else style.INK
         ax.text(column, row, f"{score:.2f}", ha="center", va="center", fontsize=style.SMALL, color=ink)
     style.headline(fig, title)
     style.save(fig, out)

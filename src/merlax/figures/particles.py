@@ -59,10 +59,10 @@ def _score(env: Particles, score: float) -> str:
 def _headline(env: Particles, trace: Trace, scene: Scene) -> str:
     landmarks = len(scene.landmark)
     if isinstance(env, PredatorPrey):
-        world = f"{env.num_agents} predators, a prey of top speed {env.prey_speed:g}, {landmarks} obstacles"
+        title = f"{env.num_predators} predators, a prey of top speed {env.prey_speed:g}, {landmarks} obstacles"
     else:
-        world = f"{env.num_agents} agents, an adversary, {landmarks} landmarks"
-    return f"{world}\n{_score(env, float(trace.score))} after {int(trace.steps)} steps"
+        title = f"{env.num_agents} agents, an opponent, {landmarks} landmarks"
+    return f"{title}\n{_score(env, float(trace.score))} after {int(trace.steps)} steps"
 
 
 def _explain(fig: Figure, env: Particles) -> None:
@@ -79,6 +79,6 @@ def _explain(fig: Figure, env: Particles) -> None:
         team, opponent = (disc(name, color) for name, color in zip(("predator", "prey"), colors, strict=True))
         film.legend(fig, [start, team, opponent, disc("obstacle", OBSTACLE), touch], length=0.9)
         return
-    team, opponent = (disc(name, color) for name, color in zip(("agent", "adversary"), colors, strict=True))
+    team, opponent = (disc(name, color) for name, color in zip(("agent", "opponent"), colors, strict=True))
     marks = [disc("landmark", LANDMARK), disc("target", LANDMARK, GOLD, width=1.6)]
     film.legend(fig, [start, team, opponent, *marks, *([touch] if isinstance(env, KeepAway) else [])], length=0.9)

@@ -56,9 +56,9 @@ def _palette(rovers: Float[np.ndarray, "agent 3"]) -> Image.Image:
 
 def _headline(env: Rover, trace: Trace, scene: Scene) -> str:
     speed = ", pinned speed" if env.speed == "pinned" else ""
-    world = f"{env.num_agents} rovers, {env.num_poi} POIs, coupling {env.coupling}{speed}"
+    title = f"{env.num_agents} rovers, {env.num_poi} POIs, coupling {env.coupling}{speed}"
     observed = f"{scene.counted[-1].sum()} of {env.num_poi} POIs observed"
-    return f"{world}\nscore {float(trace.score):.2f} after {int(trace.steps)} steps, {observed}"
+    return f"{title}\nscore {float(trace.score):.2f} after {int(trace.steps)} steps, {observed}"
 
 
 def explain(fig: Figure) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -64,6 +65,16 @@ class Sweep:
     references: tuple[Reference, ...] = field(default=())
 
 
+@dataclass(frozen=True)
+class Finals:
+    """What was measured at the end of the runs on one world."""
+
+    title: str
+    methods: tuple[str, ...]
+    points: Mapping[str, tuple[Point, ...]]
+    """By measure; `at` is a method's place among the methods."""
+
+
 # Methods and worlds keep their colour in every figure; lines of the `global` reward are dashed, too.
 COLORS = {
     "MERL": style.BLUE,
@@ -90,3 +101,11 @@ COLORS = {
 def color(label: str) -> str:
     """The colour of a method or world; what follows a comma or a bracket in its label does not change it."""
     return COLORS.get(label.split(",")[0].split(" (")[0], style.GREY)
+
+
+def running_mean(y: Float[np.ndarray, " n"], window: int) -> Float[np.ndarray, " n"]:
+    """The mean of each value and those before it, `window` in all, or as many as there are."""
+    total = np.concatenate([[0.0], np.cumsum(y)])
+    last = np.arange(1, len(y) + 1)
+    first = np.maximum(last - window, 0)
+    return (total[last] - total[first]) / (last - first)

@@ -35,11 +35,13 @@ def figure(width: float = COLUMN_WIDTH, height: float = 2.4) -> tuple[Figure, Ax
     return fig, ax
 
 
-def panels(rows: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
-    """An empty figure with axes below each other, which share the horizontal one."""
+def panels(
+    rows: int, width: float, height: float, *, heights: Sequence[float] | None = None, same_scale: bool = True
+) -> tuple[Figure, list[Axes]]:
+    """An empty figure with axes below each other, equally high or as `heights` says, perhaps on the same scale."""
     fig = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(fig)
-    axes = list(fig.subplots(rows, sharex=True, squeeze=False).flat)
+    axes = list(fig.subplots(rows, sharex=same_scale, height_ratios=heights, squeeze=False).flat)
     for ax in axes:
         _dress(ax)
     return fig, axes

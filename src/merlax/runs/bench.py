@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,13 +23,19 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from merlax.core import devices, rollout, td3
 from merlax import envs
 from merlax.algorithms import presets
-from merlax.algorithms.opponents import Scripted
-from merlax.algorithms.ea import Ea
-from merlax.algorithms.merl import Merl, MerlConfig
-from merlax.envs.base import Contest, Env
+from merlax.algorithms.base import Seat
+from merlax.algorithms.game import Game, GameState
+from merlax.algorithms.merl import Merl
+from merlax.algorithms.opponents import FixedOpponent
+from merlax.core import devices, rollout, td3
+from merlax.core.players import PolicyPlayer, ScriptedPlayer
+from merlax.core.rollout import Field
+from merlax.core.td3 import Td3
+from merlax.envs import base
+from merlax.envs.base import Env, Side
+from merlax.runs.reader import OPPONENT
 
 REPEATS = 15
 ROUNDS = 40  # updates per measurement
@@ -38,15 +44,16 @@ _compiled = partial(jax.jit, compiler_options=devices.QUICK_COMPILE)  # as train
 
 
 def measure(world: str, preset: str = "fast") -> dict[str, float]:
-    """All measures of one world (DESIGN §4)."""
-    algorithm = Merl(envs.make(world), presets.preset(preset, world))
+    """All measures of one world."""
+    devices.prepare()
+    game = _game(world, preset)
     cold, warm, memory = _first_generation(world, preset)
-    contest = {"random_frames_per_s": random_frames_per_s(world)} if isinstance(algorithm.env, Contest) else {}
+    contest = {"random_frames_per_s": random_frames_per_s(world)} if len(game.env.sides) > 1 else {}
     return contest | {
-        "rollout_frames_per_s": _rollouts(algorithm, stored=True),
-        "rollout_fitness_only_frames_per_s": _rollouts(algorithm, stored=False),
-        **_update(algorithm),
-        "train_frames_per_s": _training(algorithm),
+        "rollout_frames_per_s": _rollouts(game, stored=True),
+        "rollout_fitness_only_frames_per_s": _rollouts(game, stored=False),
+        **_update(game),
+        "train_frames_per_s": _training(game),
         "ea_frames_per_s": _evolution(world),
         "compile_s": cold,
         "compile_warm_s": warm,
@@ -54,33 +61,49 @@ def measure(world: str, preset: str = "fast") -> dict[str, float]:
     }
 
 
-def update_flops(env: Env, config: MerlConfig) -> float:
+def _game(world: str, preset: str, **changes: Any) -> Game:
+    """MERL with changes to its learner; in a contest against an opponent that does not learn."""
+    env, algorithm = envs.make(world), presets.preset(preset, world)
+    assert isinstance(algorithm, Merl)
+    learner = dataclasses.replace(algorithm.learners[0], **changes)
+    return Game(env, dataclasses.replace(algorithm, learners=(learner,)), _opponent(env))
+
+
+def _opponent(env: Env) -> FixedOpponent | None:
+    return FixedOpponent(ScriptedPlayer(OPPONENT)) if len(env.sides) > 1 else None
+
+
+def update_flops(side: Side, actor: Sequence[int], config: Td3) -> float:
     """Floating-point operations that one round of updates cannot do without: its matmuls."""
-    obs, act, actor, critic = env.obs_size, env.act_size, config.actor_hidden, config.critic_hidden
+    obs, act, critic = side.obs_size, side.act_size, config.critic_hidden
     trunk = sum(i * o for i, o in zip((obs, *actor), actor, strict=False)) + actor[-1] * act
     first = (obs + act) * critic[0]
     value = first + sum(i * o for i, o in zip(critic, (*critic[1:], 1), strict=True))
     # Forward, gradient of the weights, and gradient of the inputs but for the first layer's.
-    critics = config.td3.critics * (value + 3 * value - first)  # the target's and its own
+    critics = config.critics * (value + 3 * value - first)  # the target's and its own
     policy = 3 * trunk - obs * actor[0] + value + value - obs * critic[0]
-    rows = config.td3.batch * env.num_agents
-    return 2.0 * rows * (trunk + critics + policy / config.td3.delay)
+    rows = config.batch * side.num_agents
+    return 2.0 * rows * (trunk + critics + policy / config.delay)
 
 
-def _rollouts(algorithm: Merl, stored: bool) -> float:
+def _merl(game: Game) -> Merl:
+    assert isinstance(game.algorithm, Merl)
+    return game.algorithm
+
+
+def _rollouts(game: Game, stored: bool) -> float:
     """Joint steps per second of the population's rollouts, with or without their transitions."""
-    env, c = algorithm.env, algorithm.config
-    population = algorithm.init(jax.random.key(0)).population
-    episodes = c.evolution.fitness_episodes + c.noisy_episodes
-    keys = jax.random.split(jax.random.key(1), (c.evolution.population, episodes))
+    merl, state = _merl(game), game.init(jax.random.key(0))
+    episodes = merl.fitness.episodes + merl.noisy_episodes
+    keys = jax.random.split(jax.random.key(1), (merl.population, episodes))
     noise = jnp.zeros(episodes) if stored else None
 
     @_compiled
-    def play(keys: Any, population: Any) -> Any:
-        return rollout.play_population(keys, env, population, noise, _scripted(env), keep=stored)
+    def play(keys: Any, field: Field, population: Any) -> Any:
+        return rollout.play_population(keys, field, population, noise, keep=stored)
 
-    args = devices.spread(devices.mesh(), (keys, population))
-    return int(play(*args)[0].frames.sum()) / _seconds(play, *args)
+    args = devices.spread(None, (keys, game.field(state), state.team.population))
+    return int(play(*args).episode.frames.sum()) / _seconds(play, *args)
 
 
 def random_frames_per_s(world: str, worlds: int = 4096) -> float:
@@ -94,97 +117,100 @@ def random_episodes(world: str, worlds: int) -> Callable[[], Any]:
 
     def episode(key: Any) -> Any:
         key_reset, key_act, key_step = jax.random.split(key, 3)
-        obs, state = env.reset(key_reset)
-        shape = (env.horizon, env.num_agents + env.opponent.num_agents, env.act_size)
-        actions = jax.random.uniform(key_act, shape, minval=-1.0, maxval=1.0)
+        obs, state = base.reset(env, key_reset)
+        sizes = [(env.horizon, side.num_agents, side.act_size) for side in env.sides]
+        keys = jax.random.split(key_act, len(sizes))
+        actions = tuple(jax.random.uniform(k, size, minval=-1.0) for k, size in zip(keys, sizes, strict=True))
 
         def step(carry: Any, action: Any) -> Any:
-            state, paid, *_ = carry
-            team, opponent = action[: env.num_agents], action[env.num_agents :]
-            obs, state, reward, *_ = env.step(key_step, state, team, opponent)
-            paid += reward.team + reward.agent.sum() + env.opponent_reward(state).sum()
-            return (state, paid, obs, env.opponent_obs(state)), None
+            state, paid, _ = carry
+            after = base.step(env, key_step, state, action)
+            paid += sum(reward.team + reward.agent.sum() for reward in after.reward)
+            return (after.state, paid, after.obs), None
 
-        return jax.lax.scan(step, (state, jnp.zeros(()), obs, env.opponent_obs(state)), actions)[0]
+        return jax.lax.scan(step, (state, jnp.zeros(()), obs), actions)[0]
 
-    play = jax.jit(devices.shard_over(devices.mesh(), jax.vmap(episode)))
-    keys = devices.spread(devices.mesh(), jax.random.split(jax.random.key(0), worlds))
+    play = jax.jit(devices.shard_over(devices.count(), jax.vmap(episode)))
+    keys = devices.spread(None, jax.random.split(jax.random.key(0), worlds))
     return lambda: play(keys)
 
 
-def _update(algorithm: Merl) -> dict[str, float]:
+def _update(game: Game) -> dict[str, float]:
     """The learner's rates, beside that of one large float32 matmul. The two take turns, so that noise hits both."""
-    env, config = algorithm.env, algorithm.config
-    state = _filled(algorithm)
-    sequential = config.td3.order == "sequential"
-    rounds = max(1, ROUNDS // env.num_agents) if sequential else ROUNDS
-    frames = jnp.ceil(rounds / config.td3.updates_per_frame).astype(jnp.int32)
-    learn = _compiled(lambda key, learner, buffer, frames: td3.learn(key, learner, buffer, frames, config.td3))
-    key, frames = devices.spread(algorithm.mesh, (jax.random.key(0), frames))
-    args = key, state.learner, state.buffer, frames
-    flops = update_flops(env, config) * int(learn(*args)[1]["updates"])
+    merl, seat, state = _merl(game), Seat(game.env), _filled(game).team
+    config, agents = merl.learners[0], seat.side.num_agents
+    sequential = config.order == "sequential"
+    rounds = max(1, ROUNDS // agents) if sequential else ROUNDS
+    frames = jnp.ceil(rounds / config.updates_per_frame).astype(jnp.int32)
+    learn = _compiled(lambda key, learner, buffer, frames: td3.learn(key, learner, buffer, frames, config))
+    key, frames = devices.spread(merl.num_shards(seat), (jax.random.key(0), frames))
+    args = key, state.learners[0], state.buffer, frames
+    per_round = update_flops(seat.side, merl.actor_hidden, config)
+    flops = per_round * int(learn(*args)[1].updates)
     matmul, matrix = jax.jit(lambda x: x @ x), jnp.ones((MATMUL, MATMUL))
     matmul(matrix)
     peaks, rates = [], []
     for _ in range(REPEATS):
         peaks.append(2e-9 * MATMUL**3 / _time(matmul, matrix))
         rates.append(1e-9 * flops / _time(learn, *args))
-    per_second = 1e9 * max(rates) / update_flops(env, config)
+    per_second = 1e9 * max(rates) / per_round
     return {
-        "update_samples_per_s": per_second * config.td3.batch * env.num_agents,
-        "gradient_steps_per_s": per_second * (env.num_agents if sequential else 1),
+        "update_samples_per_s": per_second * config.batch * agents,
+        "gradient_steps_per_s": per_second * (agents if sequential else 1),
         "update_gflops": max(rates),
         "matmul_peak_gflops": max(peaks),
         "update_fraction_of_peak": statistics.median(r / p for r, p in zip(rates, peaks, strict=True)),
     }
 
 
-def _training(algorithm: Merl) -> float:
+def _training(game: Game) -> float:
     """Frames per second of whole generations, once the buffers are full enough to learn."""
-    if algorithm.config.td3.order == "sequential":
-        return _training_estimate(algorithm)
-    state, times, frames = _filled(algorithm), [], 0
+    if _merl(game).learners[0].order == "sequential":
+        return _training_estimate(game)
+    state, times, frames = _filled(game), [], 0
     for generation in range(6):
         start = time.perf_counter()
-        state, metrics = algorithm.step(jax.random.key(generation), state, _scripted(algorithm.env))
-        frames = int(metrics["frames"])
+        state, done = game.step(jax.random.key(generation), state)
+        frames = int(done.frames)
         times.append(time.perf_counter() - start)
     return frames / min(times[1:])
 
 
 def _evolution(world: str) -> float:
     """Frames per second of EA alone with a population of 100, the champion's test of every generation included."""
-    env, config = envs.make(world), presets.preset("fast", world, "ea")
-    algorithm = Ea(env, dataclasses.replace(config, evolution=dataclasses.replace(config.evolution, population=100)))
-    state, rates, opponent = algorithm.init(jax.random.key(0)), [], _scripted(env)
+    env, algorithm = envs.make(world), presets.preset("fast", world, "ea")
+    game = Game(env, dataclasses.replace(algorithm, population=100), _opponent(env))  # type: ignore[call-arg]
+    state, rates = game.init(jax.random.key(0)), []
     for generation in range(REPEATS):
         start = time.perf_counter()
-        state, metrics = algorithm.step(jax.random.key(generation), state, opponent)
-        rollout.play_test(jax.random.key(0), env, algorithm.champion(state), 10, opponent).fitness.block_until_ready()
-        rates.append(int(metrics["frames"]) / (time.perf_counter() - start))
+        state, done = game.step(jax.random.key(generation), state)
+        _test(game, state)
+        rates.append(int(done.frames) / (time.perf_counter() - start))
     return max(rates)
 
 
-def _scripted(env: Any) -> Scripted | None:
-    """The opponent to measure with, in a contest."""
-    return Scripted() if isinstance(env, Contest) else None
+def _test(game: Game, state: GameState) -> None:
+    """The champion's test, as in every generation of a run."""
+    played = rollout.play_test(jax.random.key(0), game.field(state), PolicyPlayer(game.champion(state)), 10)
+    played.fitness.block_until_ready()
 
 
-def _training_estimate(algorithm: Merl) -> float:
+def _training_estimate(game: Game) -> float:
     """The same from its two parts: a generation of the `paper` preset takes minutes."""
-    frames = algorithm.frames_per_generation
-    updates = frames * algorithm.config.td3.updates_per_frame * algorithm.env.num_agents
-    seconds = frames / _rollouts(algorithm, stored=True) + updates / _update(algorithm)["gradient_steps_per_s"]
+    frames = game.frames_per_generation()
+    updates = frames * _merl(game).learners[0].updates_per_frame * game.env.sides[0].num_agents
+    seconds = frames / _rollouts(game, stored=True) + updates / _update(game)["gradient_steps_per_s"]
     return frames / seconds
 
 
-def _filled(algorithm: Merl) -> Any:
+def _filled(game: Game) -> GameState:
     """A state whose buffers are full, of numbers like those of real transitions."""
-    state = algorithm.init(jax.random.key(0))
-    place, shape = state.buffer.rows.sharding, state.buffer.rows.shape
+    state = game.init(jax.random.key(0))
+    buffer = state.team.buffer
+    place, shape = buffer.rows.sharding, buffer.rows.shape
     rows = jax.jit(lambda key: jax.random.uniform(key, shape), out_shardings=place)(jax.random.key(1))
-    size = devices.divide(algorithm.mesh, jnp.full_like(state.buffer.size, shape[1]))
-    return eqx.tree_at(lambda s: (s.buffer.rows, s.buffer.size), state, (rows, size))
+    size = devices.divide(shape[0], jnp.full_like(buffer.size, shape[1]))
+    return eqx.tree_at(lambda s: (s.team.buffer.rows, s.team.buffer.size), state, (rows, size))
 
 
 def _seconds(function: Callable[..., Any], *args: Any) -> float:
@@ -216,21 +242,18 @@ def _first_generation(world: str, preset: str) -> tuple[float, float, float]:
 
 def _report_first_generation(world: str, preset: str) -> None:
     """Print how much longer the first generation takes than the next, and the peak memory of full buffers."""
-    config = presets.preset(preset, world)
+    devices.prepare()
     # The same programs, without a single update: a generation of the `paper` preset learns for minutes.
-    idle = dataclasses.replace(config, td3=dataclasses.replace(config.td3, updates_per_frame=0.0))
-    algorithm, state, times = Merl(envs.make(world), idle), None, []
+    game, state, times = _game(world, preset, updates_per_frame=0.0), None, []
     for generation in range(2):
         start = time.perf_counter()
         if state is None:
-            state = algorithm.init(jax.random.key(0))
-        opponent = _scripted(algorithm.env)
-        state, _ = algorithm.step(jax.random.key(generation), state, opponent)
-        tested = rollout.play_test(jax.random.key(0), algorithm.env, algorithm.champion(state), 10, opponent)
-        tested.fitness.block_until_ready()
+            state = game.init(jax.random.key(0))
+        state, _ = game.step(jax.random.key(generation), state)
+        _test(game, state)
         times.append(time.perf_counter() - start)
     state = None  # or there would be two buffers
-    state = _filled(algorithm)
+    state = _filled(game)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps({"compile_s": times[0] - times[1], "peak_memory_mb": memory}))
 

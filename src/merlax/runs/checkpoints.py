@@ -1,21 +1,21 @@
 """Checkpoints: everything that a run needs to go on exactly, as plain arrays (Orbax) and a manifest (JSON).
 
-`RUN/checkpoints/<generation>/` holds one. Orbax writes it under another name and renames it when it is complete; the
-manifest carries a checksum of every array and of itself, so that whatever happened to the files later is noticed.
-Nothing of it is ever executed: arrays are numbers, and names are only compared.
+`RUN/checkpoints/<generation>/` holds one. Orbax writes it under another name and renames it when it is complete, and
+keeps the newest two; the manifest carries a checksum of every array and of itself, so that whatever happened to the
+files later is noticed. Nothing of it is ever executed: arrays are numbers, and names are only compared.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import logging
 import math
 import shutil
-import sys
+import time
 import zlib
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,11 +28,13 @@ from merlax.types import UserError
 T = TypeVar("T")
 Arrays = dict[str, np.ndarray]
 
-FORMAT = 1
+FORMAT = 2
 KEEP = 2
 PIECE_BYTES = 4_000_000  # of an array that are written at a time
+EVERY_SECONDS = 90.0
+LARGEST_SHARE = 0.02  # of the run's time that checkpoints may take; where they take longer, they come less often
 FOLDER = "checkpoints"
-_DECIDES = ("world", "env", "algorithm", "preset", "opponent", "frames", "seed", "config")  # of `config.json`
+_DECIDES = ("world", "env", "algorithm", "preset", "settings", "opponent", "frames", "seed")  # of `config.json`
 _LOG = logging.getLogger("merlax")
 
 
@@ -43,6 +45,58 @@ class Position:
     generation: int = 0
     frames: int = 0
     seconds: float = 0.0
+
+
+class Saver:
+    """The checkpoints of one run: now and then, and so that they cost next to nothing.
+
+    Training waits while one is written: the state goes to disk from where it lies, without a copy, which takes less
+    time and half the memory of writing a copy beside training.
+    """
+
+    def __init__(self, run: Path, config: dict[str, Any], every: float = EVERY_SECONDS):
+        if not 0 <= every < float("inf"):
+            raise UserError(f"checkpoint_every is {every}; give a number of seconds, 0 for every generation.")
+        self.folder = run / FOLDER
+        self.seconds = 0.0  # that training waited in all
+        self._run = identity(config)
+        self._every = every
+        self._due = time.monotonic() + every
+        self._manager: Any = None
+
+    def newest(self, template: T) -> tuple[Position, T] | None:
+        """Where to go on from."""
+        return newest(self.folder, self._run, template)
+
+    def maybe(self, position: Position, state: Any) -> None:
+        """Save if it is time."""
+        if time.monotonic() >= self._due:
+            self.save(position, state)
+
+    def save(self, position: Position, state: Any) -> None:
+        """Save now."""
+        start = time.monotonic()
+        try:
+            self._manager = self._manager or _manager(self.folder)
+            _save(self._manager, position, self._run, snapshot(state))
+        except Exception as error:  # Orbax wraps what the disk says in errors of many kinds
+            reason = " ".join(str(error).split())[:200]
+            raise OSError(f"a checkpoint: {reason}") from error  # the run folder says the rest
+        took = time.monotonic() - start
+        self.seconds += took
+        self._due = time.monotonic() + (max(self._every, took / LARGEST_SHARE) if self._every else 0)
+
+    def last_good(self) -> str:
+        """The newest complete checkpoint, in words."""
+        found = generations(self.folder)
+        return (
+            f"the last good checkpoint is '{self.folder / str(found[-1])}'" if found else "there is no checkpoint yet"
+        )
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        if self._manager is not None:
+            self._manager.close()
 
 
 def identity(config: dict[str, Any]) -> dict[str, Any]:
@@ -73,19 +127,33 @@ def snapshot(state: Any) -> Arrays:
 def restore(template: T, arrays: Arrays) -> T:
     """A state like `template`, on the same devices, with the numbers of a snapshot."""
 
-    def put(path: Any, leaf: Any) -> Any:
-        name = _name(path)
-        array = np.concatenate([arrays[part] for part in _shards(name, leaf)]) if _is_rows(name) else arrays[name]
-        if array.shape != leaf.shape:
-            missing = [(0, whole - part) for whole, part in zip(leaf.shape, array.shape, strict=True)]
-            array = np.pad(array, missing)
-        return jax.device_put(array, leaf.sharding)
+    def put(name: str, leaf: Any) -> Any:
+        return jax.device_put(arrays[name], leaf.sharding)
 
-    return jax.tree_util.tree_map_with_path(put, template)
+    def put_node(path: Any, node: Any) -> Any:
+        if not _is_buffer(node):
+            return put(_name(path), node)
+        name = _name(path)
+        rows = np.concatenate([arrays[f"{name}.rows.{shard}"] for shard in range(node.rows.shape[0])])
+        rows = np.pad(rows, [(0, whole - part) for whole, part in zip(node.rows.shape, rows.shape, strict=True)])
+        return replay.Buffer(
+            jax.device_put(rows, node.rows.sharding),
+            put(f"{name}.cursor", node.cursor),
+            put(f"{name}.size", node.size),
+            node.obs_size,
+            node.act_size,
+        )
+
+    return jax.tree_util.tree_map_with_path(put_node, template, is_leaf=_is_buffer)
 
 
 def save(folder: Path, position: Position, run: dict[str, Any], arrays: Arrays) -> None:
-    """Write one checkpoint; it appears under its name only when it is complete. Then drop all but the newest two."""
+    """Write one checkpoint; it appears under its name only when it is complete. The newest two are kept."""
+    with _manager(folder) as manager:
+        _save(manager, position, run, arrays)
+
+
+def _save(manager: Any, position: Position, run: dict[str, Any], arrays: Arrays) -> None:
     import orbax.checkpoint as ocp
 
     described = {name: [list(a.shape), a.dtype.name, _checksum(a)] for name, a in arrays.items()}
@@ -97,10 +165,7 @@ def save(folder: Path, position: Position, run: dict[str, Any], arrays: Arrays) 
         state=ocp.args.PyTreeSave(lines, pieces),  # type: ignore[call-arg]
         manifest=ocp.args.JsonSave(manifest),  # type: ignore[call-arg]
     )
-    with _checkpointer() as checkpointer:
-        checkpointer.save((folder / str(position.generation)).absolute(), args=items, force=True)
-    for old in generations(folder)[:-KEEP]:
-        shutil.rmtree(folder / str(old), ignore_errors=True)
+    manager.save(position.generation, args=items, force=True)
 
 
 def newest(folder: Path, run: dict[str, Any], template: T) -> tuple[Position, T] | None:
@@ -131,8 +196,11 @@ def load(path: Path, run: dict[str, Any], template: Any) -> tuple[Position, Arra
     try:
         manifest = json.loads((path / "manifest" / "metadata").read_text())
         form = manifest["format"]
-        if isinstance(form, int) and form > FORMAT:
-            raise UserError(f"The checkpoint '{path}' was made by a newer version of merlax; install that one.")
+        if isinstance(form, int) and form != FORMAT:
+            other = "a newer" if form > FORMAT else "an older"
+            raise UserError(
+                f"The checkpoint '{path}' was made by {other} version of merlax; continue it with that one."
+            )
         if manifest.pop("checksum") != _digest(manifest):
             raise ValueError("its manifest was changed")
     except UserError:
@@ -158,19 +226,13 @@ def generations(folder: Path) -> list[int]:
     return sorted(int(path.name) for path in folder.iterdir() if path.name.isascii() and path.name.isdigit())
 
 
-def clean(folder: Path) -> None:
-    """Remove what a process left that was killed while it saved."""
-    for path in folder.glob("*.orbax-checkpoint-tmp*"):
-        shutil.rmtree(path, ignore_errors=True)
-
-
 def _read(path: Path, described: dict[str, Any]) -> Arrays:
     import orbax.checkpoint as ocp
 
     shapes = {name: np.empty(math.prod(shape), dtype) for name, (shape, dtype, _) in described.items()}
     wanted = {name: ocp.RestoreArgs(restore_type=np.ndarray) for name in shapes}
     items = ocp.args.Composite(state=ocp.args.PyTreeRestore(shapes, restore_args=wanted))  # type: ignore[call-arg]
-    with _checkpointer() as checkpointer:
+    with ocp.Checkpointer(ocp.CompositeCheckpointHandler(**_handlers())) as checkpointer:
         lines = checkpointer.restore(path.absolute(), args=items)["state"]
     for name, (_, dtype, checksum) in described.items():
         if lines[name].dtype.name != dtype or _checksum(lines[name]) != checksum:
@@ -180,56 +242,75 @@ def _read(path: Path, described: dict[str, Any]) -> Arrays:
 
 def _check_shapes(described: dict[str, Any], template: Any) -> None:
     """Refuse arrays that are not the state's; only a buffer that is not full is smaller."""
-    leaves = {_name(path): leaf for path, leaf in jax.tree_util.tree_flatten_with_path(template)[0]}
-    wanted = {part: leaf for name, leaf in leaves.items() for part in _shards(name, leaf)}
+    wanted = {name: (array.shape, array.dtype.name) for name, array in _arrays_of(template).items()}
     if wanted.keys() != described.keys():
         raise ValueError("it holds other arrays than this run")
     for name, (shape, dtype, _) in described.items():
-        whole = wanted[name].shape
+        whole, kind = wanted[name]
         fits = len(shape) == len(whole) and all(0 <= a <= b for a, b in zip(shape, whole, strict=True))
-        if wanted[name].dtype.name != dtype or not (list(whole) == shape or (_is_rows(name) and fits)):
+        if kind != dtype or not fits or (list(whole) != shape and ".rows." not in name):
             raise ValueError(f"{name} has another shape or type")
 
 
-def _is_rows(name: str) -> bool:
-    """Whether these are the rows of a buffer, or of one shard of it."""
-    return name.endswith(".rows") or ".rows." in name
+def _arrays_of(template: Any) -> dict[str, Any]:
+    """What a snapshot of a state with full buffers would hold, by name."""
+    found: dict[str, Any] = {}
+    for path, node in jax.tree_util.tree_flatten_with_path(template, is_leaf=_is_buffer)[0]:
+        name = _name(path)
+        if _is_buffer(node):
+            one = jax.ShapeDtypeStruct((1, *node.rows.shape[1:]), node.rows.dtype)
+            found |= {f"{name}.cursor": node.cursor, f"{name}.size": node.size}
+            found |= {f"{name}.rows.{shard}": one for shard in range(node.rows.shape[0])}
+        else:
+            found[name] = node
+    return found
 
 
-def _shards(name: str, leaf: Any) -> list[str]:
-    """The names under which a leaf is stored: a buffer's rows by shard."""
-    return [f"{name}.{shard}" for shard in range(leaf.shape[0])] if _is_rows(name) else [name]
+def _manager(folder: Path) -> Any:
+    """Orbax's keeper of the newest two; what a process left that was killed while it saved is removed."""
+    import orbax.checkpoint as ocp
+
+    logging.getLogger("absl").setLevel(logging.CRITICAL)  # it logs pages; the caller says what failed in one sentence
+    options = ocp.CheckpointManagerOptions(
+        max_to_keep=KEEP, enable_async_checkpointing=False, cleanup_tmp_directories=True, create=True
+    )
+    return ocp.CheckpointManager(folder.absolute(), options=options, item_handlers=_handlers())
 
 
-def _checkpointer() -> Any:
+def _handlers() -> dict[str, Any]:
     """The least memory and time: no copy of the arrays, one file per piece, nothing compressed (it hardly shrinks)."""
     import orbax.checkpoint as ocp
 
-    _hush()
-    handlers = ocp.type_handlers
-    registry = handlers.create_type_handler_registry((np.ndarray, handlers.NumpyHandler(deepcopy_host_arrays=False)))
-    handler = ocp.CompositeCheckpointHandler(
-        state=ocp.PyTreeCheckpointHandler(use_compression=False, use_ocdbt=False, type_handler_registry=registry),
-        manifest=ocp.JsonCheckpointHandler(),
-    )
-    return ocp.Checkpointer(handler)
+    registry = ocp.type_handlers.create_type_handler_registry((np.ndarray, _array_handler()))
+    state = ocp.PyTreeCheckpointHandler(use_compression=False, use_ocdbt=False, type_handler_registry=registry)
+    return {"state": state, "manifest": ocp.JsonCheckpointHandler()}
 
 
-@cache
-def _hush() -> None:
-    """Let Orbax fail silently: the caller says what failed in one sentence.
+def _array_handler() -> Any:
+    """Writes and reads each array by itself.
 
-    It logs pages through absl, and where one array fails, the others report to a loop that is closed already, which
-    Python prints once for each of them.
+    Orbax's own does all at once, and where one fails, leaves the others to report to an event loop that is closed by
+    then, which Python prints once for each of them.
     """
-    logging.getLogger("absl").setLevel(logging.CRITICAL)
-    show = sys.unraisablehook
+    import orbax.checkpoint as ocp
 
-    def filtered(found: Any) -> None:
-        if str(found.exc_value) != "Event loop is closed":
-            show(found)
+    class EachByItself(ocp.type_handlers.NumpyHandler):
+        async def serialize(self, values: Any, infos: Any, args: Any = None) -> Any:
+            own, futures = super().serialize, []
+            for value, info, arg in zip(values, infos, args or [None] * len(infos), strict=True):
+                futures += await own([value], [info], arg and [arg])
+            return futures
 
-    sys.unraisablehook = filtered
+        async def deserialize(self, infos: Any, args: Any = None) -> Any:
+            own, each = super().deserialize, zip(infos, args or [None] * len(infos), strict=True)
+            reads = [own([info], arg and [arg]) for info, arg in each]
+            found: list[Any] = await asyncio.gather(*reads, return_exceptions=True)  # waits for all, whatever happens
+            for failed in found:
+                if isinstance(failed, BaseException):
+                    raise failed
+            return [array for (array,) in found]
+
+    return EachByItself(deepcopy_host_arrays=False)
 
 
 def _put_aside(path: Path) -> None:

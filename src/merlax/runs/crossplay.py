@@ -10,22 +10,20 @@ from pathlib import Path
 
 import jax
 
-from merlax.algorithms import opponents as adversary
-from merlax.runs import evaluation
-from merlax.algorithms.opponents import Learnt, Scripted
-from merlax.core.rollout import Opponent
-from merlax.runs.reader import Run
+from merlax.core.players import Player, PolicyPlayer, ScriptedPlayer
+from merlax.core.rollout import Field
+from merlax.envs.base import Scripted
+from merlax.runs import evaluation, policies
 from merlax.runs.evaluation import Score
+from merlax.runs.reader import OPPONENT, SCRIPTED, Run
 from merlax.types import Key, UserError
-
-SCRIPTED = "scripted"
 
 
 @dataclasses.dataclass(frozen=True)
 class Matrix:
     """Scores [team][opponent]."""
 
-    world: str
+    title: str  # of the world
     teams: tuple[str, ...]
     opponents: tuple[str, ...]
     scores: tuple[tuple[Score, ...], ...]
@@ -37,7 +35,7 @@ class Matrix:
         rows.writerow(("world", "team", "opponent", "mean", "interval95", "episodes"))
         for team, line in zip(self.teams, self.scores, strict=True):
             for opponent, score in zip(self.opponents, line, strict=True):
-                rows.writerow((self.world, team, opponent, score.mean, score.interval95, score.episodes))
+                rows.writerow((self.title, team, opponent, score.mean, score.interval95, score.episodes))
         return text.getvalue()
 
 
@@ -45,15 +43,31 @@ def play(key: Key, runs: Sequence[Run], episodes: int) -> Matrix:
     """All champions against all opponents of these runs and the scripted one, on the same instances."""
     _check(runs)
     names = _names([run.path for run in runs])
-    opponents: dict[str, Opponent] = {
-        name: run.opponent for name, run in zip(names, runs, strict=True) if isinstance(run.opponent, Learnt)
+    opponents: dict[str, Player] = {
+        name: run.opponent for name, run in zip(names, runs, strict=True) if isinstance(run.opponent, PolicyPlayer)
     }
-    opponents[SCRIPTED] = Scripted()
-    scores = tuple(
-        tuple(evaluation.evaluate(jax.random.clone(key), run.env, run.champion, episodes, o) for o in opponents.values())
-        for run in runs
-    )
-    return Matrix(runs[0].world, tuple(names), tuple(opponents), scores)
+    if isinstance(runs[0].env, Scripted):
+        opponents[SCRIPTED] = ScriptedPlayer(OPPONENT)
+
+    def score(run: Run, opponent: Player) -> Score:
+        field, player = Field(run.env, (opponent,)), PolicyPlayer(run.champion)
+        return evaluation.evaluate(jax.random.clone(key), field, player, episodes)
+
+    scores = tuple(tuple(score(run, opponent) for opponent in opponents.values()) for run in runs)
+    return Matrix(runs[0].title, tuple(names), tuple(opponents), scores)
+
+
+def opponent_of(run: Run, against: Run | str) -> Player:
+    """Whom a run's champion meets instead of its own opponent: the SCRIPTED one, or that of the run `against`."""
+    if run.opponent is None:
+        raise UserError(f"{run.title} has no opponent; leave --against out.")
+    if isinstance(against, str):
+        return ScriptedPlayer(OPPONENT)
+    if type(against.env) is not type(run.env) or against.opponent is None:
+        raise UserError(f"The opponent in '{against.path}' was made for {against.title}, not for {run.title}.")
+    if isinstance(against.opponent, PolicyPlayer):
+        policies.check_fits(against.opponent.policy, run.env.sides[OPPONENT], f"The opponent in '{against.path}'")
+    return against.opponent
 
 
 def _check(runs: Sequence[Run]) -> None:
@@ -63,13 +77,11 @@ def _check(runs: Sequence[Run]) -> None:
     first = runs[0]
     for run in runs:
         if run.opponent is None:
-            raise UserError(f"The run in '{run.path}' is on {run.world}, which has no opponent; leave it out.")
+            raise UserError(f"The run in '{run.path}' is on {run.title}, which has no opponent; leave it out.")
         if run.env != first.env:
             raise UserError(
-                f"'{run.path}' is a run on {run.world} but '{first.path}' on {first.world}; name runs on one."
+                f"'{run.path}' is a run on {run.title} but '{first.path}' on {first.title}; name runs on one."
             )
-        if isinstance(run.opponent, Learnt):
-            adversary.check_fits(run.opponent.policy, first.env, str(run.path))
 
 
 def _names(paths: Sequence[Path]) -> list[str]:

@@ -9,12 +9,12 @@ import jax
 import numpy as np
 
 from merlax.core import rollout
-from merlax.core.networks import TeamPolicy
-from merlax.core.rollout import Opponent
-from merlax.envs.base import Env
+from merlax.core.players import Player, PolicyPlayer
+from merlax.core.rollout import Field, Trace
 from merlax.runs.reader import Run
 from merlax.types import Key, UserError
 
+FINAL_EPISODES = 200
 # Evaluations draw their instances from a stream of their own, apart from every training stream.
 _EVALUATION_STREAM = 2**31 - 1
 
@@ -31,18 +31,23 @@ class Score:
         return f"{self.mean:.3f} ± {self.interval95:.3f}"
 
 
-def evaluate(key: Key, env: Env, policy: TeamPolicy, episodes: int, opponent: Opponent | None = None) -> Score:
+def evaluate(key: Key, field: Field, player: Player, episodes: int) -> Score:
     """Play fresh episodes without noise."""
-    scores = np.asarray(rollout.play_test(key, env, policy, episodes, opponent).fitness, np.float64)
+    scores = np.asarray(rollout.play_test(key, field, player, episodes).fitness, np.float64)
     half = 1.96 * float(scores.std(ddof=1)) / math.sqrt(episodes) if episodes > 1 else math.nan
     return Score(float(scores.mean()), half, episodes)
 
 
-def trace(run: Run, seed: int = 0) -> rollout.Trace:
+def trace(run: Run, seed: int = 0) -> Trace:
     """One episode of a run's champion; with the same seed, every team meets the same instance of a world."""
-    check_seed(seed)
     key = jax.random.split(evaluation_key(seed), 1)[0]
-    return jax.jit(rollout.trace, static_argnums=1)(key, run.env, run.champion, run.opponent)
+    return rollout.trace(key, run.field, PolicyPlayer(run.champion))
+
+
+def evaluation_key(seed: int) -> Key:
+    """The stream of fresh instances that belongs to a seed."""
+    check_seed(seed)
+    return jax.random.fold_in(jax.random.key(seed), _EVALUATION_STREAM)
 
 
 def check_seed(seed: int) -> None:
@@ -50,5 +55,6 @@ def check_seed(seed: int) -> None:
         raise UserError(f"seed is {seed}; choose a whole number from 0 to {2**32 - 1}.")
 
 
-def evaluation_key(seed: int) -> Key:
-    return jax.random.fold_in(jax.random.key(seed), _EVALUATION_STREAM)
+def check_episodes(episodes: int) -> None:
+    if episodes < 1:
+        raise UserError(f"episodes is {episodes}; choose at least 1.")

@@ -3,104 +3,109 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import signal
 import time
-from typing import Any
+from collections.abc import Sequence
 
 import jax
-import numpy as np
 
-from merlax.core import evolution, health as finite, rollout
-from merlax.runs import signals
-from merlax.algorithms.opponents import Learnt
-from merlax.algorithms.base import Algorithm
-from merlax.algorithms.match import Match
-from merlax.runs.checkpoints import Position
-from merlax.runs.display import Display
-from merlax.envs.base import Env
-from merlax.runs.writer import RunFolder
+from merlax.algorithms.game import Game, GameState, Generation
+from merlax.core import records, rollout
 from merlax.core.networks import TeamPolicy
-from merlax.core.rollout import Episode, Opponent
-from merlax.runs.saving import Saver
-from merlax.runs.signals import Caught
+from merlax.core.players import Player, PolicyPlayer
+from merlax.core.records import Column
+from merlax.core.rollout import Episode
+from merlax.runs import process
+from merlax.runs.checkpoints import Position, Saver
+from merlax.runs.process import Caught
+from merlax.runs.recorders import Beginning, Recorder, Row
+from merlax.runs.writer import RunFolder
 from merlax.types import Key, UserError
 
-# Whatever else is not finite ends up in one of these, or in a weight, and then in a test of it.
-MEASURES = ("best_fitness", "mean_fitness", "explore_score", "agent_reward", "critic_loss", "actor_loss",
-            "opponent_critic_loss")  # fmt: skip
-TESTS = ("champion_score", "opponent_score")
 TEST_EPISODES = 10  # instances that the champion meets every generation, as in the paper
 
 
-def check_budget(algorithm: Algorithm, frames: int) -> None:
+@dataclasses.dataclass(frozen=True)
+class Ending:
+    """Why a run came to its end."""
+
+    finished: bool = True
+    """Whether it reached its last frame; else it can be continued."""
+    signal: int | None = None
+    """Which signal ended it, if one did."""
+
+
+def check_budget(game: Game, frames: int) -> None:
     """Refuse a budget that ends before the first generation does."""
-    if frames < algorithm.frames_per_generation:
+    needed = game.frames_per_generation()
+    if frames < needed:
         raise UserError(
-            f"frames is {frames:,} but one generation alone takes up to {algorithm.frames_per_generation:,}; "
+            f"frames is {frames:,} but one generation alone takes up to {needed:,}; "
             "raise frames, or lower the population or the episodes."
         )
 
 
 def run(
-    match: Match,
-    folder: RunFolder,
-    display: Display,
-    saver: Saver,
-    *,
-    frames: int,
-    seed: int,
+    game: Game, folder: RunFolder, recorders: Sequence[Recorder], saver: Saver, beginning: Beginning, *, seed: int,
     resume: bool = False,
-) -> int | None:
-    """Train until another generation might exceed `frames`, from the newest checkpoint if it is to resume.
+) -> Ending:  # fmt: skip
+    """Train until another generation might exceed the budget, from the newest checkpoint if it is to resume.
 
-    Nothing is returned if it got there, else the signal that ended it, after a last checkpoint.
+    A signal, or a recorder that says so, ends it earlier, after a last checkpoint.
     """
-    with signals.caught() as caught, folder.faults():
+    with process.caught_signals() as caught, folder.faults():
         try:
-            return _run(match, folder, display, saver, caught, frames, jax.random.key(seed), resume)
+            return _run(game, folder, recorders, saver, beginning, caught, jax.random.key(seed), resume)
         except KeyboardInterrupt:
-            return caught.number or signal.SIGINT
+            return Ending(finished=False, signal=caught.number or signal.SIGINT)
 
 
 def _run(
-    match: Match, folder: RunFolder, display: Display, saver: Saver, caught: Caught, frames: int, key: Key, resume: bool
-) -> int | None:
-    state = match.init(jax.random.fold_in(key, 0))
+    game: Game, folder: RunFolder, recorders: Sequence[Recorder], saver: Saver, beginning: Beginning, caught: Caught,
+    key: Key, resume: bool,
+) -> Ending:  # fmt: skip
     at = Position()
+    if not resume:  # before the first program is compiled, so that somebody says so
+        _start(recorders, beginning, at)
+    state = game.init(jax.random.fold_in(key, 0))
     if resume:
         at, state = saver.newest(state) or (at, state)
-    _begin(match, folder, at, state)
-    clock = time.monotonic() - at.seconds
-    while at.frames + match.algorithm.frames_per_generation <= frames:
+        _start(recorders, beginning, at)
+    champion, opponent = _players(game, state)
+    _save_teams(folder, champion if at.generation else None, opponent)  # an opponent that never changes, from the start
+    started, needed = time.monotonic() - at.seconds, game.frames_per_generation()
+    while at.frames + needed <= beginning.frames:
         if caught.number is not None:
             if at.generation:
                 saver.save(at, state)
-            return caught.number
-        state, played = _generation(match, jax.random.fold_in(key, at.generation + 1), state)
-        total = at.frames + int(played.metrics["frames"])
-        row = _row(at.generation + 1, total, time.monotonic() - clock, played)
-        _check_finite(row, state, saver)
+            return Ending(finished=False, signal=caught.number)
+        state, played = _generation(game, jax.random.fold_in(key, at.generation + 1), state)
+        at = Position(at.generation + 1, at.frames + int(played.generation.frames), time.monotonic() - started)
+        row = _checked_row(at, played, state, saver)
         folder.check()
         _save_teams(folder, played.champion, played.opponent)
-        folder.record(row)
-        display.update(row)
-        at = Position(row["generation"], total, row["seconds"])
+        stops = [recorder.record(row) for recorder in recorders]
+        if any(stops):
+            saver.save(at, state)
+            return Ending(finished=False)
         saver.maybe(at, state)
-    return None
+    return Ending()
 
 
-def _begin(match: Match, folder: RunFolder, at: Position, state: Any) -> None:
-    """Bring the folder to where the state is; an opponent that never changes must be there from the start."""
-    folder.begin(at.generation, at.frames)
-    champion, opponent = jax.device_get((match.champion(state), match.opponent(state)))
-    _save_teams(folder, champion if at.generation else None, opponent)
+def _start(recorders: Sequence[Recorder], beginning: Beginning, at: Position) -> None:
+    for recorder in recorders:
+        recorder.start(dataclasses.replace(beginning, generation=at.generation, frames_done=at.frames))
 
 
-def _save_teams(folder: RunFolder, champion: TeamPolicy | None, opponent: Any) -> None:
+def _players(game: Game, state: GameState) -> tuple[TeamPolicy, Player | None]:
+    """Both sides' newest, on the host."""
+    return jax.device_get((game.champion(state), game.opponent_player(state)))
+
+
+def _save_teams(folder: RunFolder, champion: TeamPolicy | None, opponent: Player | None) -> None:
     if champion is not None:
         folder.save_champion(champion)
-    if isinstance(opponent, Learnt):
+    if isinstance(opponent, PolicyPlayer):
         folder.save_opponent(opponent.policy)
 
 
@@ -108,57 +113,69 @@ def _save_teams(folder: RunFolder, champion: TeamPolicy | None, opponent: Any) -
 class Played:
     """What one generation leaves for the record."""
 
-    metrics: Any
+    generation: Generation
     champion: TeamPolicy
-    opponent: Any
+    opponent: Player | None
     tested: Episode
 
 
-def _generation(match: Match, key: Key, state: Any) -> tuple[Any, Played]:
+def _generation(game: Game, key: Key, state: GameState) -> tuple[GameState, Played]:
     """One generation, and its champion's test."""
     key_step, key_test = jax.random.split(key)
-    state, metrics = match.step(key_step, state)
-    champion, opponent = jax.device_get((match.champion(state), match.opponent(state)))
-    tested = rollout.play_test(key_test, match.algorithm.env, champion, TEST_EPISODES, opponent)
-    return state, Played(metrics, champion, opponent, tested)
+    state, generation = game.step(key_step, state)
+    champion, opponent = _players(game, state)
+    tested = rollout.play_test(key_test, game.field(state), PolicyPlayer(champion), TEST_EPISODES)
+    return state, Played(generation, champion, opponent, tested)
 
 
-def _row(generation: int, frames: int, seconds: float, played: Played) -> dict[str, Any]:
-    """One generation as it is written down."""
-    values = {name: np.asarray(value) for name, value in played.metrics.items()}
-    row: dict[str, Any] = {name: value.item() if value.ndim == 0 else value for name, value in values.items()}
-    row |= {"generation": generation, "frames": frames, "seconds": round(seconds, 3)}
-    row["champion_score"] = float(played.tested.fitness.mean())
-    if played.tested.opponent_reward is not None:
-        row["opponent_score"] = float(played.tested.opponent_reward.mean())
-    if "migrant_fate" in row:
-        row["migrant_fate"] = evolution.FATES[row["migrant_fate"]]
-    return row
+def _checked_row(at: Position, played: Played, state: GameState, saver: Saver) -> Row:
+    """One generation as it is written down; stops where a number is not finite.
 
-
-def _check_finite(row: dict[str, Any], state: Any, saver: Saver) -> None:
-    """Stop where a number is not finite; one broken team is no reason, for evolution ranks it last."""
-    place = _not_finite(row, state)
+    One broken team is no reason, for evolution ranks it last.
+    """
+    columns = _columns(played)
+    place = _not_finite(columns, played, state)
     if place:
         raise UserError(
-            f"Training stopped in generation {row['generation']}: {place}; {saver.last_good()}. "
+            f"Training stopped in generation {at.generation}: {place}; {saver.last_good()}. "
             "Lower the learning rates, or check what the world gives."
         )
+    place_in_run: Row = {"generation": at.generation, "frames": at.frames, "seconds": round(at.seconds, 3)}
+    return place_in_run | {column.name: column.value for column in columns}
 
 
-def _not_finite(row: dict[str, Any], state: Any) -> str:
+def _columns(played: Played) -> list[Column]:
+    """The reports of both sides, then the test."""
+    found = records.columns(played.generation.team.info)
+    if played.generation.opponent is not None:
+        found += records.columns(played.generation.opponent.info, prefix="opponent_")
+    found.append(Column("champion_score", float(played.tested.fitness.mean()), must_be_finite=True))
+    for reward in played.tested.agent_reward[1:]:
+        found.append(Column("opponent_score", float(reward.mean()), must_be_finite=True))
+    return found
+
+
+def _not_finite(columns: Sequence[Column], played: Played, state: GameState) -> str:
     """What is not finite, in words; nothing if all is well."""
-    faults = [name for name, happened in zip(rollout.FAULTS, row["fault"], strict=True) if happened]
-    cause = f", for the world gave {' and '.join(faults)} that is not finite" if faults else ""
-    for name in MEASURES:
-        if not math.isfinite(row.get(name, 0.0)):
-            return f"{name} became {row[name]}{cause}"
-    if not all(row[name].all() for name in ("sound", "opponent_sound") if name in row):
-        return f"a weight in {' and '.join(_broken_parts(state))} is not finite"
-    return next((f"{name} became {row[name]}{cause}" for name in TESTS if not math.isfinite(row.get(name, 0.0))), "")
+    happened = [name for name, fault in zip(rollout.FAULTS, played.generation.fault, strict=True) if fault]
+    cause = f", for the world gave {' and '.join(happened)} that is not finite" if happened else ""
+    broken = [column for column in columns if column.must_be_finite and not column.is_finite]
+    tests = [column for column in broken if column.name.endswith("_score")]
+    for column in [column for column in broken if column not in tests]:
+        return f"{column.name} became {column.value}{cause}"
+    weights = _broken_weights(played.generation, state)
+    if weights:
+        return f"a weight in {' and '.join(weights)} is not finite"
+    return next((f"{column.name} became {column.value}{cause}" for column in tests), "")
 
 
-def _broken_parts(state: Any) -> list[str]:
-    team, theirs = state
-    parts = finite.parts(team) | {f"the opponent's {name}": fine for name, fine in finite.parts(theirs).items()}
-    return [name for name, fine in parts.items() if not fine]
+def _broken_weights(generation: Generation, state: GameState) -> list[str]:
+    """Which parts of the two sides' states are not finite; asked in detail only where one is not."""
+    sides = ("", generation.team, state.team), ("the opponent's ", generation.opponent, state.opponent)
+    return [
+        f"{whose}{name}"
+        for whose, learned, own in sides
+        if learned is not None and not learned.finite.all()
+        for name, fine in records.finite_parts(own).items()
+        if not fine
+    ]

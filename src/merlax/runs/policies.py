@@ -12,8 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from merlax.envs.base import Env
 from merlax.core.networks import TeamPolicy
+from merlax.envs.base import Side
 from merlax.types import UserError
 
 FORMAT = 1
@@ -40,7 +40,7 @@ def load(folder: Path) -> TeamPolicy:
         folder = folder.with_name(folder.name + ".old")  # killed between the two renames of `save`
     try:
         sizes = json.loads((folder / "policy.json").read_text())
-        with np.load(folder / "weights.npz", allow_pickle=False) as file:
+        with (folder / "weights.npz").open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             weights = {name: file[name] for name in file.files}
         if sizes.pop("format") != FORMAT:
             raise ValueError("made by another version of merlax")
@@ -50,14 +50,14 @@ def load(folder: Path) -> TeamPolicy:
         raise UserError(f"'{folder}' holds no champion that merlax can read ({error}).") from error
 
 
-def check_fits(policy: TeamPolicy, env: Env, folder: Path) -> None:
-    """Refuse a policy that was made for another world."""
+def check_fits(policy: TeamPolicy, side: Side, what: str) -> None:
+    """Refuse a policy that was made for another world; `what` names it at the start of a sentence."""
     sizes = _describe(policy)
     for name in ("num_agents", "obs_size", "act_size"):
-        if sizes[name] != getattr(env, name):
+        if sizes[name] != getattr(side, name):
             raise UserError(
-                f"The champion in '{folder}' was trained for another world: its {name} is {sizes[name]}, "
-                f"this world's is {getattr(env, name)}."
+                f"{what} was trained for another world: its {name} is {sizes[name]}, "
+                f"this world's is {getattr(side, name)}."
             )
 
 
@@ -73,8 +73,8 @@ def _describe(policy: TeamPolicy) -> dict[str, Any]:
 
 def _empty(num_agents: int, obs_size: int, act_size: int, hidden: list[int]) -> TeamPolicy:
     """The shapes of a policy, without computing one."""
-    build = lambda: TeamPolicy(jax.random.key(0), num_agents, obs_size, act_size, hidden)  # noqa: E731
-    return jax.eval_shape(build)
+    side = Side.equal(num_agents, obs_size, act_size)
+    return jax.eval_shape(lambda: TeamPolicy(jax.random.key(0), side, hidden))
 
 
 def _take(weights: dict[str, np.ndarray], name: str, leaf: Any) -> jax.Array:

@@ -1,4 +1,4 @@
-"""Scores that the paper or its authors' raw curves report (FACTS §5)."""
+"""Scores that the paper or its authors' raw curves report."""
 
 from __future__ import annotations
 

@@ -6,109 +6,146 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from merlax.algorithms import opponents as adversary, presets
-from merlax import algorithms, config, envs
-from merlax.runs import reader as runs
-from merlax.algorithms.opponents import Adversary, AdversaryConfig, Fixed, Learnt, Scripted
-from merlax.algorithms.match import Match
-from merlax.envs.base import Contest, Env
-from merlax.core.networks import TeamPolicy
+from merlax import config, envs
+from merlax.algorithms import presets
+from merlax.algorithms.base import Algorithm
+from merlax.algorithms.game import Game
+from merlax.algorithms.gradient import OffPolicy
+from merlax.algorithms.opponents import FixedOpponent
+from merlax.core.players import PolicyPlayer, ScriptedPlayer
+from merlax.envs.base import Env, Scripted
+from merlax.runs import reader
+from merlax.runs.reader import DDPG, FORMAT, FROZEN, OPPONENT, SCRIPTED
 from merlax.types import UserError
 
-DDPG, SCRIPTED, FROZEN = "ddpg", "scripted", "frozen"
+# The form of `config.json`, which `--config` takes, too. All but the last two may be chosen.
+FIELDS = (
+    "format",
+    "world",
+    "env",
+    "algorithm",
+    "preset",
+    "settings",
+    "opponent",
+    "frames",
+    "seed",
+    "versions",
+    "devices",
+)
 
 
 @dataclasses.dataclass(frozen=True)
 class Setup:
     """One run: a world, an algorithm, perhaps an opponent, and how long."""
 
-    world: str | None
+    world: str | None  # its name, or that of the nearest named one
     env: Env
-    algorithm: str
+    method: str  # the algorithm's name
     preset: str
-    settings: Any
+    algorithm: Algorithm
     frames: int
     seed: int
-    opponent: str | None = None  # in a contest: DDPG, SCRIPTED or FROZEN
-    adversary: AdversaryConfig | None = None  # how DDPG learns
-    frozen: TeamPolicy | None = None
+    opponent: Algorithm | None = None
+    opponent_kind: str | None = None
 
-    def match(self) -> Match:
-        """The algorithm and its opponent."""
-        algorithm = algorithms.make(self.algorithm, self.env, self.settings)
-        if self.opponent is None:
-            return Match(algorithm)
-        if self.opponent == DDPG:
-            return Match(algorithm, Adversary(self.env, self.adversary or AdversaryConfig()))
-        return Match(algorithm, Fixed(Scripted() if self.frozen is None else Learnt(self.frozen)))
+    def game(self) -> Game:
+        """What is to be trained."""
+        return Game(self.env, self.algorithm, self.opponent)
 
     def record(self) -> dict[str, Any]:
         """What `config.json` says."""
-        against: dict[str, Any] = {"kind": self.opponent}
-        if self.opponent == DDPG:
-            against["config"] = config.to_dict(self.adversary)
+        opponent: dict[str, Any] | None = {"kind": self.opponent_kind} if self.opponent_kind else None
+        if opponent and self.opponent_kind == DDPG:
+            opponent["settings"] = config.to_dict(self.opponent)
         return {
+            "format": FORMAT,
             "world": self.world,
-            "env": config.to_dict(self.env),
-            "algorithm": self.algorithm,
+            "env": reader.env_record(self.env),
+            "algorithm": self.method,
             "preset": self.preset,
-            "opponent": against if self.opponent else None,
+            "settings": config.to_dict(self.algorithm),
+            "opponent": opponent,
             "frames": self.frames,
             "seed": self.seed,
-            "config": config.to_dict(self.settings),
         }
 
     @property
     def name(self) -> str:
-        """The world's name, or its type's."""
-        return self.world or type(self.env).__name__
+        """A name for its folder."""
+        world = (self.world or type(self.env).__name__).rpartition(":")[2]
+        return f"{world.lower()}-{self.method.rpartition(':')[2].lower()}-seed{self.seed}"
 
     @property
     def title(self) -> str:
         """What is trained, and against whom: who learns is part of it."""
         against = {DDPG: " against a DDPG opponent that learns", SCRIPTED: " against the scripted opponent (fixed)",
                    FROZEN: " against a frozen opponent"}  # fmt: skip
-        return f"{self.algorithm} on {self.name}{against.get(self.opponent or '', '')}"
+        where = reader.env_title(self.world, self.env)
+        return f"{self.method} on {where}{against.get(self.opponent_kind or '', '')}"
 
 
 def plan(
     env: str | Env,
-    algorithm: str,
+    algorithm: str | Algorithm = "merl",
     *,
     frames: int,
     seed: int,
-    preset: str,
-    changes: Any = None,
-    opponent: str | Path | None = None,
-    adversary_changes: Any = None,
+    preset: str = "fast",
+    settings: dict[str, Any] | None = None,
+    opponent: str | Path | Algorithm | None = None,
+    opponent_settings: dict[str, Any] | None = None,
     world: str | None = None,
 ) -> Setup:
-    """A setup from what the user asks for; `changes` are to the preset, as a dict or as a whole configuration.
+    """A setup from what the user asks for.
 
-    In a dict, those under "adversary" are the opponent's.
+    Args:
+        env: A world, or the name of one.
+        algorithm: An algorithm, or the name of one, whose settings the preset has.
+        frames: Budget: joint steps of all training rollouts together.
+        seed: Of everything random in the run.
+        preset: "fast" or "paper".
+        settings: Changes to the algorithm's fields, as a file has them.
+        opponent: In a contest "ddpg", "scripted", a run folder whose opponent to meet, or an algorithm.
+        opponent_settings: Changes to the fields of an opponent that learns.
+        world: The name of `env`, if it is known already.
     """
-    algorithms.check(algorithm)
-    if world is None or isinstance(env, str):
-        world, env = resolve(env)
-    kind, frozen = _opponent(env, opponent)
-    changes, theirs = divide(changes, env)
-    adversary_changes = theirs if adversary_changes is None else adversary_changes
-    settings = _changed(presets.preset(preset, world, algorithm), changes)
-    rival = _changed(presets.adversary(preset, world), adversary_changes, "adversary") if kind == DDPG else None
-    return Setup(world, env, algorithm, preset, settings, frames, seed, kind, rival, frozen)
+    world, env = (world, env) if world and not isinstance(env, str) else resolve(env)
+    method = algorithm if isinstance(algorithm, str) else _name(algorithm)
+    chosen = presets.preset(preset, world, algorithm) if isinstance(algorithm, str) else algorithm
+    chosen = config.merge(chosen, settings or {})
+    kind, other = _opponent(env, opponent, preset, world)
+    if opponent_settings:
+        if kind != DDPG:
+            raise UserError("There is no opponent that learns in this run; leave its settings out.")
+        other = config.merge(other, opponent_settings, "opponent")
+    return Setup(world, env, method, preset, chosen, frames, seed, other, kind)
 
 
-def from_record(data: dict[str, Any], where: Path, env: Env | None = None) -> Setup:
-    """The setup that `config.json` describes; a world of the user's own must be given."""
-    world, env = runs.world_of(data, where, env)
-    against = data.get("opponent") or {}
-    settings = config.merge(presets.preset(data["preset"], world, data["algorithm"]), data["config"])
-    rival = config.merge(presets.adversary(data["preset"], world), against["config"]) if "config" in against else None
-    frozen = runs.load_opponent(where, env) if against.get("kind") == FROZEN else None
-    return Setup(
-        world, env, data["algorithm"], data["preset"], settings, data["frames"], data["seed"],
-        against.get("kind"), rival, frozen,
-    )  # fmt: skip
+def from_record(data: dict[str, Any], where: Path, env: Env | None = None, algorithm: Algorithm | None = None) -> Setup:
+    """The setup that `config.json` describes; a world or an algorithm of the user's own must be given again."""
+    if data.get("format") != FORMAT:
+        raise UserError(
+            f"The run in '{where}' was made by another version of merlax, whose checkpoints this one cannot continue; "
+            "its champion can still be evaluated and drawn."
+        )
+    env, world, method = reader.env_of(data, where, env), data["world"], data["algorithm"]
+    if algorithm is None:
+        if not isinstance(method, str) or method not in presets.names():
+            raise UserError(f"The run in '{where}' was made with the algorithm '{method}'; pass it as `algorithm`.")
+        algorithm = config.merge(presets.preset(data["preset"], world, method), data["settings"])
+    for what, recorded, given in (
+        ("parameters of its world", data["env"], reader.env_record(env)),
+        ("settings of its algorithm", data["settings"], config.to_dict(algorithm)),
+    ):
+        different = config.difference(recorded, given)
+        if different:
+            raise UserError(f"The run in '{where}' was made with other {what}: {different}.")
+    kind, opponent = reader.opponent_kind(data), None
+    if kind == DDPG:
+        opponent = config.merge(presets.opponent(data["preset"], world), data["opponent"]["settings"], "opponent")
+    elif kind is not None:
+        opponent = FixedOpponent(_player(reader.load_opponent(where, data, env)))
+    return Setup(world, env, method, data["preset"], algorithm, data["frames"], data["seed"], opponent, kind)
 
 
 def resolve(env: str | Env) -> tuple[str | None, Env]:
@@ -116,41 +153,48 @@ def resolve(env: str | Env) -> tuple[str | None, Env]:
     if isinstance(env, str):
         return env, envs.make(env)
     named = {name: envs.make(name) for name in envs.ids()}
-    alike = [name for name, other in named.items() if type(other) is type(env)]
+    own = reader.env_record(env)
     differences = lambda name: sum(  # noqa: E731
-        getattr(named[name], field.name) != getattr(env, field.name)
-        for field in dataclasses.fields(env)  # type: ignore[arg-type]
+        value != own.get(field) for field, value in reader.env_record(named[name]).items()
     )
-    return min(alike, key=differences, default=None), env
+    return min((name for name, other in named.items() if type(other) is type(env)), key=differences, default=None), env
 
 
-def _opponent(env: Env, asked: str | Path | None) -> tuple[str | None, TeamPolicy | None]:
-    """Whom the team trains against: `ddpg`, `scripted`, or the opponent that a run folder holds."""
-    if not isinstance(env, Contest):
+def _opponent(
+    env: Env, asked: str | Path | Algorithm | None, preset: str, world: str | None
+) -> tuple[str | None, Algorithm | None]:
+    """Whom the team trains against, by kind and as an algorithm."""
+    if len(env.sides) == 1:
         if asked is not None:
             raise UserError(f"This world has no opponent, so it cannot be '{asked}'; leave the opponent out.")
         return None, None
-    if asked is None or asked in (DDPG, SCRIPTED):
-        return str(asked or DDPG), None
+    if isinstance(asked, Algorithm):
+        if not isinstance(asked, OffPolicy):
+            raise UserError("An opponent learns from the team's rollouts: give an OffPolicy, such as opponents.ddpg().")
+        return DDPG, asked
+    if asked is None or asked == DDPG:
+        return DDPG, presets.opponent(preset, world)
+    if asked == SCRIPTED:
+        if not isinstance(env, Scripted):
+            raise UserError("This world has no rule for its opponent (no `script`); choose ddpg, or a run folder.")
+        return SCRIPTED, FixedOpponent(ScriptedPlayer(OPPONENT))
     if not Path(asked).exists():
         raise UserError(f"There is no opponent '{asked}'; choose ddpg, scripted, or a run folder that holds one.")
-    policy = runs.load_opponent(Path(asked), env)
-    if policy is None:
+    player = reader.load_opponent(Path(asked), reader.read_config(Path(asked)), env)
+    if not isinstance(player, PolicyPlayer):
         raise UserError(f"The run in '{asked}' holds no opponent that learnt; choose ddpg, scripted, or another run.")
-    adversary.check_fits(policy, env, str(asked))
-    return FROZEN, policy
+    return FROZEN, FixedOpponent(player)
 
 
-def divide(changes: Any, env: Env) -> tuple[Any, Any]:
-    """Changes to the team's settings, and those to its opponent's."""
-    if not isinstance(changes, dict) or "adversary" not in changes:
-        return changes, None
-    if not isinstance(env, Contest):
-        raise UserError("This world has no opponent; leave 'adversary' out of the config.")
-    return {name: value for name, value in changes.items() if name != "adversary"}, changes["adversary"]
+def _player(found: Any) -> Any:
+    if found is None:
+        raise UserError("The run's world has no opponent, though its config.json names one.")
+    return found
 
 
-def _changed(default: Any, changes: Any, what: str = "config") -> Any:
-    if isinstance(changes, dict):
-        return config.merge(default, changes, what)
-    return default if changes is None else changes
+def _name(algorithm: Algorithm) -> str:
+    """How `config.json` mentions an algorithm that was given as an object."""
+    if not isinstance(algorithm, Algorithm):
+        raise UserError(f"{algorithm!r} is no algorithm; give a name such as 'merl', or an object such as Merl().")
+    named = {type(presets.preset("fast", None, name)): name for name in reversed(presets.BUILT_IN)}
+    return named.get(type(algorithm), config.name_of(type(algorithm)))

@@ -1,35 +1,33 @@
-"""The run folder, open for writing: what is reported is on disk, and nobody else writes there (DESIGN §2)."""
+"""The run folder, open for writing: what is reported is on disk, and nobody else writes there."""
 
 from __future__ import annotations
 
 import contextlib
-import csv
-import errno
-import io
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-import numpy as np
+import filelock
 
-from merlax.runs import policies as champions, locks
-from merlax.runs.events import Events
 from merlax.core.networks import TeamPolicy
-from merlax.runs.reader import COLUMNS, read_config, versions
+from merlax.runs import policies, process
+from merlax.runs.reader import read_config, versions
+from merlax.runs.recorders import CsvRecorder, Recorder, file_recorders, write_text
 from merlax.types import UserError
+
+FILES = ("config.json", "progress.csv", "final.json", "learning_curve.png", "champion.gif")
+FOLDERS = ("champion", "opponent", "events", "checkpoints")
 
 
 class RunFolder:
-    """A run folder, open for writing, by one process: every row is on disk as soon as it is reported."""
+    """A run folder, open for writing, by one process."""
 
     def __init__(self, path: Path, settings: dict[str, Any] | None = None, *, force: bool = False):
         """A new run with these settings; without settings, the run that the folder holds already."""
         self.path = path
-        self._file: io.FileIO | None = None
-        self._events: Events | None = None
+        self.csv = CsvRecorder(path / "progress.csv")
         if settings is None:
             self.config = read_config(path)
             self._lock = _locked(path)
@@ -42,50 +40,30 @@ class RunFolder:
             _clear(path)
             text = json.dumps(settings | versions(), indent=2) + "\n"
             self.config = json.loads(text)
-            _write_text(path / "config.json", text)
+            write_text(path / "config.json", text)
 
-    def begin(self, generation: int, frames: int) -> None:
-        """Keep the rows of the generations that are done, drop what came after them, and go on from there."""
-        kept = _rows_until(self.path / "progress.csv", generation)
-        _write_text(self.path / "progress.csv", "".join(kept) or _line({name: name for name in COLUMNS}))
-        self._file = open(self.path / "progress.csv", "ab", buffering=0)  # noqa: SIM115
-        with contextlib.suppress(ImportError):
-            self._events = Events(self.path / "events", frames + 1 if generation else None)
-
-    def record(self, row: dict[str, Any]) -> None:
-        """Append one generation, whole or not at all."""
-        assert self._file is not None, "`begin` comes first"
-        end = self._file.seek(0, os.SEEK_END)
-        line = _line({name: _cell(value) for name, value in row.items()}).encode()
-        try:
-            if self._file.write(line) != len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        except OSError:
-            self._file.truncate(end)
-            raise
-        if self._events is not None:
-            self._events.add(row, row["frames"])
+    def recorders(self) -> list[Recorder]:
+        """What writes here: the CSV first, so that what others report is on disk."""
+        return [self.csv, *file_recorders(self.path)]
 
     def save_champion(self, policy: TeamPolicy) -> None:
         """Replace the champion; a reader sees the old one or the new one, never half of one."""
-        champions.save(self.path / "champion", policy)
+        policies.save(self.path / "champion", policy)
 
     def save_opponent(self, policy: TeamPolicy) -> None:
-        """Replace the opponent, likewise."""
-        champions.save(self.path / "opponent", policy)
+        """Replace the opponent; a reader sees the old one or the new one, never half of one."""
+        policies.save(self.path / "opponent", policy)
 
     def write_json(self, name: str, data: dict[str, Any]) -> None:
         """Add a small file of results."""
-        _write_text(self.path / name, json.dumps(data, indent=2) + "\n")
+        write_text(self.path / name, json.dumps(data, indent=2) + "\n")
 
     def check(self) -> None:
         """Refuse to go on if somebody has taken the folder away: what is written now would be lost."""
-        with contextlib.suppress(OSError):
-            if self._file is None or _is_open(self.path / "progress.csv", self._file):
-                return
-        raise UserError(
-            f"The run folder '{self.path}' was removed or replaced while the run went on, so training stopped."
-        )
+        if not self.csv.is_in_place():
+            raise UserError(
+                f"The run folder '{self.path}' was removed or replaced while the run went on, so training stopped."
+            )
 
     @contextlib.contextmanager
     def faults(self) -> Iterator[None]:
@@ -100,13 +78,8 @@ class RunFolder:
             ) from error
 
     def close(self) -> None:
-        """Let go of the files and of the lock."""
-        with contextlib.suppress(OSError):
-            if self._file is not None:
-                self._file.close()
-            if self._events is not None:
-                self._events.close()
-        self._lock.close()
+        """Let others work here."""
+        self._lock.release()
 
 
 def free_path(parent: Path, name: str) -> Path:
@@ -132,55 +105,16 @@ def _make_writable(path: Path) -> None:
         raise UserError(f"The folder '{path}' cannot be written ({error.strerror}); choose another --out.") from error
 
 
-def _locked(path: Path) -> IO[bytes]:
+def _locked(path: Path) -> filelock.BaseFileLock:
     try:
-        return locks.take(path)
+        return process.lock(path)
     except OSError as error:
         raise UserError(f"The folder '{path}' cannot be written ({error.strerror}).") from error
 
 
 def _clear(path: Path) -> None:
     """Remove an older run."""
-    for old in ("config.json", "progress.csv", "final.json", "learning_curve.png", "champion.gif"):
+    for old in FILES:
         (path / old).unlink(missing_ok=True)
-    for old in ("champion", "opponent", "events", "checkpoints"):
+    for old in FOLDERS:
         shutil.rmtree(path / old, ignore_errors=True)
-
-
-def _rows_until(path: Path, generation: int) -> list[str]:
-    """The header and the rows of the first generations, as text."""
-    if generation == 0:
-        return []
-    try:
-        lines = path.read_text().splitlines(keepends=True)[: generation + 1]
-    except OSError:
-        lines = []
-    if len(lines) != generation + 1 or not lines[-1].endswith("\n") or not lines[-1].startswith(f"{generation},"):
-        raise UserError(f"'{path}' lacks rows that were written before the checkpoint; put the file back.")
-    return lines
-
-
-def _is_open(path: Path, file: io.FileIO) -> bool:
-    """Whether the path still leads to this open file."""
-    return os.path.samestat(os.stat(path), os.fstat(file.fileno()))
-
-
-def _line(row: dict[str, Any]) -> str:
-    text = io.StringIO()
-    csv.DictWriter(text, COLUMNS, restval="", extrasaction="ignore", lineterminator="\n").writerow(row)
-    return text.getvalue()
-
-
-def _write_text(path: Path, text: str) -> None:
-    temporary = path.with_name(path.name + ".new")
-    temporary.write_text(text)
-    os.replace(temporary, path)
-
-
-def _cell(value: Any) -> Any:
-    """A number as short as float32 allows; nothing for NaN."""
-    if isinstance(value, float):
-        return "" if np.isnan(value) else str(np.float32(value))
-    if isinstance(value, np.ndarray):
-        return " ".join(str(v) for v in value)
-    return value

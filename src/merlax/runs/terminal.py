@@ -4,34 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn
 from rich.text import Text
 
+from merlax.runs.recorders import Beginning, Recorder, Row
+
 PLAIN_SECONDS = 10.0  # between two plain lines
-
-
-@runtime_checkable
-class Display(Protocol):
-    """What the training loop reports to."""
-
-    def start(self, title: str, frames: int) -> None: ...
-
-    def update(self, row: dict[str, Any]) -> None: ...
-
-    def stop(self) -> None: ...
-
-
-class Silent:
-    """Shows nothing."""
-
-    def start(self, title: str, frames: int) -> None: ...
-
-    def update(self, row: dict[str, Any]) -> None: ...
-
-    def stop(self) -> None: ...
 
 
 class Bar:
@@ -47,14 +28,14 @@ class Bar:
             console=console,
         )
 
-    def start(self, title: str, frames: int) -> None:
-        self._rate = Rate(frames)
-        self._task = self._progress.add_task(title, total=frames, status="compiling …")
+    def start(self, run: Beginning) -> None:
+        self._rate = Rate(run.frames)
+        self._task = self._progress.add_task(run.title, total=run.frames, status="compiling …")
         self._progress.start()
 
-    def update(self, row: dict[str, Any]) -> None:
+    def record(self, row: Row) -> None:
         self._rate.update(row)
-        self._progress.update(self._task, completed=row["frames"], status=self._rate.status(row))
+        self._progress.update(self._task, completed=float(row["frames"]), status=self._rate.status(row))
 
     def stop(self) -> None:
         self._progress.stop()
@@ -63,11 +44,14 @@ class Bar:
 class Lines:
     """One line now and then, for logs."""
 
-    def start(self, title: str, frames: int) -> None:
-        self._rate, self._title, self._next = Rate(frames), title, 0.0
-        print(f"{title}: compiling …", flush=True)
+    def __init__(self) -> None:
+        self._next, self._last = 0.0, ""
 
-    def update(self, row: dict[str, Any]) -> None:
+    def start(self, run: Beginning) -> None:
+        self._rate, self._title = Rate(run.frames), run.title
+        print(f"{run.title}: compiling …", flush=True)
+
+    def record(self, row: Row) -> None:
         self._rate.update(row)
         self._last = (
             f"{self._title}: generation {row['generation']}, {row['frames']:,} frames, {self._rate.status(row)}"
@@ -75,10 +59,10 @@ class Lines:
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + PLAIN_SECONDS
             print(self._last, flush=True)
-            self._last = None
+            self._last = ""
 
     def stop(self) -> None:
-        if getattr(self, "_last", None):
+        if self._last:
             print(self._last, flush=True)
 
 
@@ -87,21 +71,22 @@ class Rate:
 
     def __init__(self, frames: int):
         self._goal = frames
-        self._seen: list[tuple[float, int]] = []
+        self._seen: list[tuple[float, float]] = []
         self._scores: list[float] = []
 
-    def update(self, row: dict[str, Any]) -> None:
-        self._seen = [*self._seen[-19:], (row["seconds"], row["frames"])]
-        if row["champion_score"] == row["champion_score"]:
-            self._scores = [*self._scores[-9:], row["champion_score"]]
+    def update(self, row: Row) -> None:
+        seconds, frames, score = (float(row[name]) for name in ("seconds", "frames", "champion_score"))
+        self._seen = [*self._seen[-19:], (seconds, frames)]
+        if score == score:
+            self._scores = [*self._scores[-9:], score]
 
-    def status(self, row: dict[str, Any]) -> str:
+    def status(self, row: Row) -> str:
         score = f"score {sum(self._scores) / len(self._scores):.3f}" if self._scores else "score –"
         (t0, f0), (t1, f1) = self._seen[0], self._seen[-1]
         if t1 <= t0:
             return score
         rate = (f1 - f0) / (t1 - t0)
-        left = max(0.0, self._goal - row["frames"]) / max(rate, 1e-9)
+        left = max(0.0, self._goal - float(row["frames"])) / max(rate, 1e-9)
         return f"{score} · {rate:,.0f} frames/s · {clock(left)} left"
 
 
@@ -110,11 +95,11 @@ class _Frames(ProgressColumn):
         return Text(f"{task.completed / 1e6:.2f} / {task.total / 1e6:.2f} M frames", style="progress.download")
 
 
-def choose(quiet: bool = False) -> Display:
+def display(quiet: bool = False) -> list[Recorder]:
     """A bar on a terminal, lines in a file or a pipe, nothing if quiet."""
     if quiet:
-        return Silent()
-    return Bar(Console()) if sys.stdout.isatty() else Lines()
+        return []
+    return [Bar(Console()) if sys.stdout.isatty() else Lines()]
 
 
 def clock(seconds: float) -> str:

@@ -1,0 +1,72 @@
+"""What the algorithms that evolve a population of teams share."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float
+
+from merlax.algorithms.base import Algorithm, Seat
+from merlax.config import Count, Layers
+from merlax.core import devices
+from merlax.core.evolution import fitness, operators
+from merlax.core.evolution.fitness import Fitness, FitnessRecord
+from merlax.core.evolution.operators import Crossover, GaussianMutation, Mutation, SinglePointCrossover
+from merlax.core.evolution.selection import Selected, Selection, TournamentSelection
+from merlax.core.networks import TeamPolicy
+from merlax.envs.base import Side
+from merlax.types import Key
+
+
+class Evolved(eqx.Module):
+    """What one round of evolution leaves."""
+
+    population: TeamPolicy  # elites and offspring; migrants may join
+    champion: TeamPolicy
+    record: FitnessRecord
+    selected: Selected
+
+
+@dataclasses.dataclass(frozen=True)
+class Evolutionary(Algorithm):
+    """Tables 1 and 2 of the paper, the evolutionary half."""
+
+    population: Count = 10
+    """Teams in the population (M)."""
+    fitness: Fitness = Fitness()
+    selection: Selection = TournamentSelection()
+    crossover: Crossover = SinglePointCrossover()
+    mutation: Mutation = GaussianMutation()
+    actor_hidden: Layers = (100, 100)
+    """Hidden layers of a team's trunk."""
+
+    def check(self) -> None:
+        if isinstance(self.selection, TournamentSelection):
+            self.selection.check_room(self.population, self.population - self.num_migrants)
+
+    @property
+    def num_migrants(self) -> int:
+        """Slots of the population that offspring do not get."""
+        return 0
+
+    def evolve(
+        self, key: Key, teams: TeamPolicy, record: FitnessRecord, newest: Float[Array, " pop"], seat: Seat
+    ) -> Evolved:
+        """Lines 10–16: rank every team by its newest fitness and what is known of it, select, cross, mutate."""
+        key_select, key_evolve = jax.random.split(key)
+        record, ranked_by = self.fitness(record, newest)
+        selected = self.selection(key_select, ranked_by, self.population - self.num_migrants)
+        champion = jax.tree.map(lambda leaf: leaf[selected.elites[0]], teams)
+
+        def batch(function):
+            return devices.shard_over(self.num_shards(seat), jax.vmap(function))
+
+        children = operators.evolve(key_evolve, teams, selected, self.crossover, self.mutation, batch)
+        return Evolved(children, champion, fitness.inherit(record, selected), selected)
+
+
+def random_teams(key: Key, side: Side, hidden: tuple[int, ...], number: int) -> TeamPolicy:
+    """A population of new teams."""
+    return jax.vmap(lambda key: TeamPolicy(key, side, hidden))(jax.random.split(key, number))

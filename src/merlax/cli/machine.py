@@ -1,0 +1,102 @@
+"""The commands about what there is and how fast it is: envs, selection-rate, bench."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from rich.table import Table
+from tyro.conf import Positional, arg
+
+from merlax import envs
+from merlax.cli.parsing import parse, show
+from merlax.core.evolution.selection import expected_selection_rate
+from merlax.envs.base import Env
+from merlax.runs import bench as benchmark
+from merlax.runs.reader import env_record
+
+
+def list_envs(args: Sequence[str]) -> int:
+    """List all worlds with their sizes."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        json: bool = False
+        """Print JSON instead of a table."""
+
+    options = parse(Options, "envs", args, list_envs.__doc__)
+    worlds = {name: envs.make(name) for name in envs.ids()}
+    if options.json:
+        print(json.dumps({name: _sizes(env) | env_record(env) for name, env in worlds.items()}, indent=2))
+        return 0
+    table = Table("world", "agents", "obs", "act", "steps", "opponent", "its own parameters", box=None, pad_edge=False)
+    for name, env in worlds.items():
+        opponent = "yes" if len(env.sides) > 1 else "no"
+        table.add_row(name, *map(str, _sizes(env).values()), opponent, ", ".join(_parameters(env)))
+    show(table, 140)
+    return 0
+
+
+def _sizes(env: Env) -> dict[str, int]:
+    """What every world has."""
+    team = env.sides[0]
+    sizes = {"num_agents": team.num_agents, "obs_size": team.obs_size, "act_size": team.act_size}
+    return sizes | {"horizon": env.horizon}
+
+
+def _parameters(env: Any) -> list[str]:
+    """Those of its own that the table shows: whole numbers and words, and what differs from its kind's default."""
+    values = {field: getattr(env, field.name) for field in dataclasses.fields(env) if field.name not in _sizes(env)}
+    return [
+        f"{field.name} {value}"
+        for field, value in values.items()
+        if isinstance(value, int | str) or (isinstance(value, float) and value != field.default)
+    ]
+
+
+def selection_rate(args: Sequence[str]) -> int:
+    """Print how often a migrant would be selected by chance alone (appendix B of the paper)."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        population: int = 10
+        """Teams in the population (M)."""
+        elites: int = 4
+        """Teams that survive unchanged (e)."""
+        tournament: int = 3
+        """Candidates per tournament (t)."""
+        trials: int = 1_000_000
+        """Simulated selections."""
+
+    o = parse(Options, "selection-rate", args, selection_rate.__doc__)
+    print(f"{expected_selection_rate(o.population, o.elites, o.tournament, trials=o.trials):.2f}")
+    return 0
+
+
+def bench(args: Sequence[str]) -> int:
+    """Measure this machine: rollouts, updates, training, compile time and memory."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        worlds: Annotated[Positional[tuple[str, ...]], arg(metavar="WORLD")] = ("rover-3",)
+        """Worlds to measure."""
+        preset: Literal["fast", "paper"] = "fast"
+        """Whose update to measure."""
+        json: bool = False
+        """Print JSON instead of a table."""
+
+    options = parse(Options, "bench", args, bench.__doc__)
+    results = {world: benchmark.measure(world, options.preset) for world in options.worlds}
+    if options.json:
+        print(json.dumps(results, indent=2))
+        return 0
+    table = Table("measure", *results, box=None, pad_edge=False)
+    for name in next(iter(results.values())):
+        table.add_row(
+            name,
+            *(f"{result[name]:,.4g}" if result[name] < 100 else f"{result[name]:,.0f}" for result in results.values()),
+        )
+    show(table)
+    return 0

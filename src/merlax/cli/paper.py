@@ -1,0 +1,60 @@
+"""The commands around the paper's experiments: reproduce, plot."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from tyro.conf import Positional, arg
+
+from merlax.cli.parsing import parse
+from merlax.experiments import reproduce as experiments
+
+
+def reproduce(args: Sequence[str]) -> int:
+    """Run an experiment, the paper's or ours, and draw its figure; what is finished already is not run again."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        figure: Annotated[Positional[str], arg(metavar="FIGURE")] = ""
+        """Name of a figure; --list shows them."""
+        list: bool = False
+        """List the figures and end."""
+        seeds: tuple[int, ...] = ()
+        """Seeds to run; by default the experiment's own."""
+        frames: int | None = None
+        """Budget of every run; by default the experiment's own."""
+        workers: int | None = None
+        """Runs at a time; by default one per core, which is fastest."""
+        speed: Literal["free", "pinned"] | None = None
+        """Speed of the rovers; by default pinned, as the published scores very likely had it."""
+        out: Path | None = None
+        """Folder for runs and results; by default one under runs/reproduce/."""
+        quick: bool = False
+        """Everything end to end in a minute or two, too small for its scores to mean anything."""
+
+    options = parse(Options, "reproduce", args, reproduce.__doc__)
+    if options.list:
+        experiments.print_list()
+        return 0
+    experiment, folder = experiments.choose(
+        options.figure, seeds=options.seeds, frames=options.frames, speed=options.speed, quick=options.quick
+    )
+    return experiments.run_and_print(experiment, options.out or folder, options.workers)
+
+
+def plot(args: Sequence[str]) -> int:
+    """Draw the figure of an experiment again, from its results."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        results: Annotated[Positional[Path], arg(metavar="RESULTS")]
+        """A results.csv, or the folder that `merlax reproduce` wrote."""
+        out: Path | None = None
+        """File to write (.png, .pdf or .svg); by default FIGURE.png beside the results."""
+
+    options = parse(Options, "plot", args, plot.__doc__)
+    print(experiments.plot(options.results, options.out))
+    return 0

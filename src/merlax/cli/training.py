@@ -1,0 +1,218 @@
+"""The commands that make a run: train, resume."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+from tyro.conf import Positional, arg
+
+from merlax import config, envs
+from merlax.algorithms import presets
+from merlax.cli.parsing import Form, flat, named_env, parse, parse_known
+from merlax.envs.base import Env
+from merlax.runs import reader, session, setup, terminal
+from merlax.runs.checkpoints import EVERY_SECONDS
+from merlax.runs.loop import Ending
+from merlax.runs.reader import DDPG, Run
+from merlax.runs.recorders import Recorder, Tracker
+from merlax.types import UserError, suggest
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainOptions:
+    """What every run has; the world's parameters and the algorithm's settings join them."""
+
+    algorithm: str = "merl"
+    """How to train: merl, ea, es, td3, ddpg, matd3, maddpg, or module:Name for one of your own."""
+    preset: Annotated[str, arg(metavar="{fast,paper}")] = "fast"
+    """fast: best score per second; paper: the tables and Algorithm 1 of the paper."""
+    frames: int = 2_000_000
+    """Budget: joint steps of all training rollouts together."""
+    seed: int = 2019
+    """Seed of everything random in the run."""
+    out: Path | None = None
+    """Run folder; by default a new one under runs/."""
+    force: bool = False
+    """Replace the run that --out holds already."""
+    opponent: str | None = None
+    """In a world with an opponent: ddpg (it learns; the default), scripted, or a run folder whose opponent to meet."""
+    config: Path | None = None
+    """JSON or TOML file with any part of what a run's config.json says; options given here count more."""
+    track: Literal["wandb", "trackio"] | None = None
+    """Report to Weights & Biases or trackio, too (pip install 'merlax[wandb]')."""
+    checkpoint_every: float = EVERY_SECONDS
+    """Seconds between two checkpoints; 0: after every generation."""
+    quiet: bool = False
+    """Show no progress."""
+
+
+def train(args: Sequence[str]) -> int:
+    """Train a team on a world and leave everything in a run folder."""
+    wants_help = any(word in ("-h", "--help") for word in args)
+    words = [word for word in args if word not in ("-h", "--help")]
+    # What decides the defaults of the other options comes first: the file, then the algorithm and the world.
+    typed, rest = parse_known(TrainOptions, "train", words, TrainOptions())
+    file = _read(typed.config)
+    defaults = dataclasses.replace(TrainOptions(), **_chosen(file))
+    options, _ = parse_known(TrainOptions, "train", words, defaults)
+    if options.algorithm != typed.algorithm:
+        _refuse_to_import(options.algorithm, "--algorithm")
+    world = _world(rest, file) or ("rover-3" if wants_help else None)
+    if world is None:
+        raise UserError(f"Name a world to train on: {', '.join(envs.ids())}, or module:World for one of your own.")
+
+    env: Any = config.merge(envs.make(world), file.get("env", {}), "env")
+    chosen = presets.preset(options.preset, world, options.algorithm)
+    algorithm = Form(config.merge(chosen, file.get("settings", {}), "settings"))
+    opponent = Form(_opponent(options.preset, world, file)) if len(env.sides) > 1 else None
+    kind = _kind(env, algorithm, opponent, file.get("world") or tyro.MISSING)
+    default = kind(**dataclasses.asdict(defaults))
+    filled = parse(kind, "train", ["--help"] if wants_help else args, train.__doc__, default)
+    if filled.world != world:
+        raise UserError(f"Is the world {world} or {filled.world}? Name it first, before all options.")
+
+    planned = setup.plan(
+        getattr(filled, "env", env), algorithm.read(filled.settings), frames=filled.frames, seed=filled.seed,
+        preset=filled.preset, opponent=_asked(filled, opponent), world=world,
+    )  # fmt: skip
+    planned = dataclasses.replace(planned, method=filled.algorithm)
+    listeners = [*terminal.display(filled.quiet), *_tracker(filled.track)]
+    run, ending = session.train(planned, filled.out, filled.force, listeners, filled.checkpoint_every)
+    return _close(run, ending, filled.quiet)
+
+
+def resume(args: Sequence[str]) -> int:
+    """Continue a run that was interrupted, from its last checkpoint, as if it had never been."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        run: Annotated[Positional[Path], arg(metavar="RUN")]
+        """A run folder."""
+        env: str | None = None
+        """The world again as module:World, if it is one of your own."""
+        algorithm: str | None = None
+        """The algorithm again as module:Name, if it is one of your own."""
+        track: Literal["wandb", "trackio"] | None = None
+        """Report to Weights & Biases or trackio, too."""
+        checkpoint_every: float = EVERY_SECONDS
+        """Seconds between two checkpoints; 0: after every generation."""
+        quiet: bool = False
+        """Show no progress."""
+
+    o = parse(Options, "resume", args, resume.__doc__)
+    listeners = [*terminal.display(o.quiet), *_tracker(o.track)]
+    algorithm = None
+    if o.algorithm is not None:
+        recorded = reader.read_config(o.run).get("settings", {})
+        algorithm = config.merge(presets.preset("fast", None, o.algorithm), recorded, "settings")
+    run, ending = session.resume(o.run, listeners, o.checkpoint_every, named_env(o.env, o.run), algorithm)
+    return _close(run, ending, o.quiet)
+
+
+def _read(path: Path | None) -> dict[str, Any]:
+    """A configuration file, with no field that `config.json` does not have."""
+    data = {} if path is None else config.read(path)
+    opponent = data.get("opponent") or {}
+    if not isinstance(opponent, dict):
+        raise UserError(f'\'opponent\' is {opponent!r}; give an object such as {{"kind": "scripted"}}.')
+    for prefix, found, known in (("", data, setup.FIELDS), ("opponent.", opponent, ("kind", "settings"))):
+        for name in found:
+            if name not in known:
+                near = suggest(name, known)
+                raise UserError(f"There is no '{prefix}{name}'{near} in a config file; it takes what config.json has.")
+    return data
+
+
+def _chosen(file: dict[str, Any]) -> dict[str, Any]:
+    """What the file says of the options, each checked."""
+    kinds = {"algorithm": str, "preset": str, "frames": int, "seed": int}
+    found = {name: config.checked(file[name], kind, name) for name, kind in kinds.items() if name in file}
+    kind = (file.get("opponent") or {}).get("kind")
+    return found | {"opponent": config.checked(kind, str | None, "opponent.kind")}
+
+
+def _world(words: Sequence[str], file: dict[str, Any]) -> str | None:
+    """The name of the world: among the words that are no option of every run, or in the file.
+
+    Of these words the one that names a world, rather not the value of an option, or else the very first.
+    """
+    recorded = config.checked(file.get("world"), str | None, "world")
+    follows = dict(zip(words, ["", *words], strict=False))
+    named = [word for word in words if not word.startswith("-") and (word in envs.ids() or ":" in word)]
+    named += [word for word in words[:1] if not word.startswith("-")]
+    if not named:
+        _refuse_to_import(recorded or "", "WORLD")
+        return recorded
+    word = min(named, key=lambda word: follows[word].startswith("-"))
+    if file.get("env") and recorded not in (None, word):
+        raise UserError(f"The config file has the parameters of {recorded}, not of {word}; leave out its 'env'.")
+    return word
+
+
+def _refuse_to_import(name: str, where: str) -> None:
+    """A file may name what merlax knows; only the user may name a module."""
+    if ":" in name:
+        raise UserError(
+            f"The config file names '{name}', which is not part of merlax, and no file is allowed to import code; "
+            f"give it again as {where}."
+        )
+
+
+def _opponent(preset: str, world: str, file: dict[str, Any]) -> Any:
+    changes = (file.get("opponent") or {}).get("settings", {})
+    return config.merge(presets.opponent(preset, world), changes, "opponent.settings")
+
+
+def _kind(env: Env, algorithm: Form, opponent: Form | None, world: Any) -> Any:
+    """The options of this run: every run's, the world's parameters, the algorithm's settings, the opponent's."""
+    what = "Name of a world (`merlax envs` lists them), or module:World for one of your own."
+    fields: list[Any] = [("world", Annotated[Positional[str], arg(metavar="WORLD", help=what)], world)]
+    if reader.env_record(env):
+        fields.append(("env", type(env), env))
+    fields.append(("settings", flat(algorithm.type), algorithm.default))
+    if opponent is not None:
+        fields.append(("opponent_settings", Annotated[opponent.type, arg(name="opponent")], opponent.default))
+    return dataclasses.make_dataclass("Options", fields, bases=(TrainOptions,), frozen=True)
+
+
+def _asked(filled: Any, form: Form | None) -> Any:
+    """The opponent: one that learns, with its settings, or what the option says."""
+    if form is None:
+        return filled.opponent
+    opponent = form.read(filled.opponent_settings)
+    if filled.opponent in (None, DDPG):
+        return opponent
+    if opponent != form.algorithm:
+        raise UserError(f"An opponent that is {filled.opponent} does not learn; leave out the options --opponent.…")
+    return filled.opponent
+
+
+def _tracker(library: Any) -> list[Recorder]:
+    return [] if library is None else [Tracker(library)]
+
+
+def _close(run: Run, ending: Ending, quiet: bool) -> int:
+    """The last words of a run, and its exit code: 128 + the signal that ended it, as a shell has it."""
+    if not quiet:
+        _summary(run, ending)
+    return 0 if ending.signal is None else 128 + ending.signal
+
+
+def _summary(run: Run, ending: Ending) -> None:
+    """The result beside the published one, and where everything lies."""
+    result = json.loads((run.path / "final.json").read_text())
+    known = run.published
+    interrupted = "\nInterrupted; the run folder is complete up to here, and `merlax resume` continues it."
+    print("" if ending.finished else interrupted)
+    score = f"{result['mean']:.3f} ± {result['interval95']:.3f}"
+    print(f"champion   {score} over {result['episodes']} fresh episodes, {run.title}")
+    if known:
+        print(f"published  {known.score:.2f} ({known.source})")
+    for name in ("progress.csv", "learning_curve.png", "champion.gif"):
+        if (run.path / name).exists():
+            print(f"           {run.path / name}")

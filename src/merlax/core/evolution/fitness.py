@@ -1,0 +1,99 @@
+"""How good a team is held to be: from its newest episodes, and from what is known of it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from merlax.config import Checked, Count
+from merlax.core.evolution.selection import Selected
+from merlax.core.records import MAY_BREAK
+from merlax.types import Key, Keys
+
+
+class FitnessRecord(eqx.Module):
+    """What is known of each team's fitness: the mean over its newest `age` generations."""
+
+    mean: Float[Array, " pop"] = eqx.field(metadata=MAY_BREAK)
+    age: Int[Array, " pop"]
+
+
+class FitnessInfo(eqx.Module):
+    """What is written down of a population; a broken team has no fitness and is only counted."""
+
+    best_fitness: Float[Array, ""]
+    mean_fitness: Float[Array, ""]
+    broken_teams: Int[Array, ""]
+    fitness: Float[Array, " pop"] = eqx.field(metadata=MAY_BREAK)
+
+
+@dataclasses.dataclass(frozen=True)
+class Fitness(Checked):
+    """Episodes per fitness, and how many generations of them count."""
+
+    episodes: Count = 10
+    """Episodes per fitness (rollouts per fitness, ξ)."""
+    memory: Count = 1
+    """Generations over which the fitness of a team that survives unchanged is averaged (1: the newest only)."""
+    same_instances: bool = False
+    """Let all teams of a generation play the same episodes, so that none is lucky with its worlds."""
+
+    def keys(self, key: Key, teams: int) -> Keys:
+        """The instances [pop, episode] that tell each team's fitness."""
+        return instances(key, teams, self.episodes, self.same_instances)
+
+    def __call__(
+        self, record: FitnessRecord, newest: Float[Array, " pop"]
+    ) -> tuple[FitnessRecord, Float[Array, " pop"]]:
+        """Add one generation's fitness to what is known, and return the fitness to rank by."""
+        record = self.extend(record, newest)
+        return record, cautious(record)
+
+    def extend(self, record: FitnessRecord, newest: Float[Array, " pop"]) -> FitnessRecord:
+        """Add one generation's fitness. With memory 1 only the newest counts, as in the paper."""
+        known = ~jnp.isnan(record.mean)  # a team that broke starts anew
+        age = jnp.where(known, jnp.minimum(record.age + 1, self.memory), 1)
+        running = record.mean + (newest - record.mean) / age.astype(newest.dtype)
+        return FitnessRecord(jnp.where(age == 1, newest, running), age)
+
+
+def instances(key: Key, teams: int, episodes: int, same: bool) -> Keys:
+    """Keys of the episodes [pop, episode] that all teams play: the same for all, or each team's own."""
+    if same:
+        return jnp.broadcast_to(jax.random.split(key, episodes), (teams, episodes))
+    return jax.random.split(key, (teams, episodes))
+
+
+def cautious(record: FitnessRecord) -> Float[Array, " pop"]:
+    """A young team's mean is drawn to the population's, for it may have been lucky.
+
+    The population's mean counts like one generation of the team's own. Among teams of one age this changes no rank.
+    """
+    age = record.age.astype(record.mean.dtype)
+    return (age * record.mean + jnp.nanmean(record.mean)) / (age + 1.0)
+
+
+def nothing_known(population: int) -> FitnessRecord:
+    """The record of teams that have not played yet."""
+    return FitnessRecord(jnp.zeros(population), jnp.zeros(population, jnp.int32))
+
+
+def inherit(record: FitnessRecord, selected: Selected) -> FitnessRecord:
+    """The next generation's record: elites keep theirs, everyone else starts anew."""
+    fresh = nothing_known(record.age.shape[0])
+    kept = selected.elites.shape[0]
+    return jax.tree.map(lambda new, old: new.at[:kept].set(old[selected.elites]), fresh, record)
+
+
+def describe(fitness: Float[Array, " pop"]) -> FitnessInfo:
+    """What is written down of one generation."""
+    return FitnessInfo(
+        best_fitness=jnp.nanmax(fitness),
+        mean_fitness=jnp.nanmean(fitness),
+        broken_teams=jnp.isnan(fitness).sum(),
+        fitness=fitness,
+    )
