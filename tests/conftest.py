@@ -1,6 +1,7 @@
 """JAX in its strictest mode, two devices, and shapes and types checked at run time."""
 
 import os
+import sys
 import tempfile
 
 # Compiling takes most of the suite's time: compile without optimisation, and each program once, whichever process of
@@ -22,7 +23,7 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_debug_key_reuse", True)
 jax.config.update("jax_num_cpu_devices", 2)
-jax.devices()  # starts JAX, so that importing merlax no longer changes the number of devices
+jax.devices()  # starts JAX, so that nothing changes the number of devices any more
 
 jaxtyping.install_import_hook("merlax", "beartype.beartype")
 
@@ -52,7 +53,7 @@ def unchecked():
 @pytest.fixture(scope="session")
 def nursery():
     """Starts merlax in processes of its own."""
-    from tests.nursery import Nursery
+    from tests.support.nursery import Nursery
 
     nursery = Nursery()
     yield nursery
@@ -75,3 +76,55 @@ def refuses(capsys, tmp_path, monkeypatch):
         assert not list(tmp_path.iterdir())
 
     return check
+
+
+OWN_MODULE = '''
+"""A user's own world, operator and algorithm."""
+
+import dataclasses
+
+import jax
+
+import merlax
+from tests.probes.rendezvous import Rendezvous
+
+
+@dataclasses.dataclass(frozen=True)
+class MyWorld(Rendezvous):
+    """A place to meet."""
+
+    patience: int = 3
+    """Steps that nobody minds."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Shrink:
+    """Offspring are smaller than their parents."""
+
+    factor: float = 0.5
+    """What every weight is multiplied with."""
+
+    def __call__(self, key, genome):
+        return jax.tree.map(lambda weights: self.factor * weights, genome)
+
+
+@dataclasses.dataclass(frozen=True)
+class MyAlgorithm(merlax.Ea):
+    """Evolution that shrinks."""
+
+    population: int = 6
+    mutation: Shrink = Shrink()
+    actor_hidden: tuple[int, ...] = (4,)
+    fitness: merlax.Fitness = merlax.Fitness(episodes=1)
+'''
+
+
+@pytest.fixture
+def own_module(tmp_path, monkeypatch):
+    """The name of a module in the current folder, as a user has it: MyWorld, Shrink and MyAlgorithm."""
+    name = f"own_{abs(hash(str(tmp_path)))}"
+    (tmp_path / f"{name}.py").write_text(OWN_MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    yield name
+    sys.modules.pop(name, None)

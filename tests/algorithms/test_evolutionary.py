@@ -1,4 +1,4 @@
-"""EA and ES: what is their own beside the contract."""
+"""What the algorithms that evolve share: how a generation follows from the one before, by operators that are values."""
 
 import dataclasses
 
@@ -6,65 +6,98 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax.flatten_util import ravel_pytree
-from tests.algorithms.tiny import make
-from tests.weights import weights
 
-from merlax.algorithms import EsConfig
-from merlax.core import evolution
+from merlax.algorithms import Ea, Merl, Seat
+from merlax.algorithms.evolutionary import random_teams
+from merlax.core.evolution.fitness import nothing_known
+from merlax.core.evolution.selection import TournamentSelection
+from merlax.core.td3 import Td3
 from merlax.types import UserError
+from tests.probes.darts import Darts
+from tests.support.own import Appoint, Fill, Keep, Mean
+from tests.support.trees import member, same
 
-
-def test_ea_keeps_no_slot_for_a_migrant():
-    ea = make("ea")
-    config, state = ea.config.evolution, weights(ea.start)
-
-    def winners(migrants):
-        args = jax.random.key(0), state.population, state.record, jnp.zeros(config.population), config
-        return jax.eval_shape(lambda: evolution.advance(*args, migrants=migrants)).selection.winners.shape
-
-    assert winners(migrants=0) == (config.population - config.elites,)
-    assert winners(migrants=1) == (config.population - config.elites - 1,)
-    experience = jax.eval_shape(lambda: ea.rollouts(jax.random.key(0), ea.players(state), None))
-    after, _ = jax.eval_shape(ea.learn, jax.random.key(0), state, experience)
-    assert after.population.heads.bias.shape == state.population.heads.bias.shape
+SEAT = Seat(Darts("team"))
+EA = Ea(population=6, selection=TournamentSelection(elites=2), actor_hidden=(4,))
+FITNESS = jnp.array([0.1, 0.5, 0.3, 0.9, 0.2, 0.4])
 
 
 @pytest.fixture(scope="module")
-def es():
-    es = make("es")
-    return es, es.init(jax.random.key(0))
+def teams():
+    return random_teams(jax.random.key(0), SEAT.side, (4,), 6)
 
 
-def around(es, state):
-    """Every team's way from the champion [pop, weight]."""
-    flatten = lambda team: ravel_pytree(team)[0]  # noqa: E731
-    return np.asarray(jax.vmap(flatten)(state.population) - flatten(es.champion(state))[None])
+def evolved(teams, **changes):
+    """What follows from these teams if they have this fitness."""
+    algorithm = dataclasses.replace(EA, **changes)
+    evolve = jax.jit(lambda key, teams: algorithm.evolve(key, teams, nothing_known(6), FITNESS, SEAT))
+    return evolve(jax.random.key(1), teams)
 
 
-def test_the_champion_of_es_is_the_mean_of_its_teams(es):
-    np.testing.assert_allclose(around(*es).mean(axis=0), 0.0, atol=1e-5)
+def test_random_teams_are_all_different(teams):
+    first_weights = np.asarray(teams.trunk[0].weight)
+    assert first_weights.shape == (6, 2, 4)
+    assert len(np.unique(first_weights.round(6))) == first_weights.size
 
 
-def test_the_teams_of_es_are_mirrored_around_the_champion_at_sigma(es):
-    ways = around(*es)
-    for way in ways:
-        assert np.abs(ways + way[None]).max(axis=1).min() < 1e-5  # somebody is its mirror image
-    assert ways.std() == pytest.approx(es[0].config.sigma, rel=0.1)
+def test_the_fittest_is_the_champion_and_the_elites_stay_as_they_are(teams):
+    after = evolved(teams)
+    assert same(after.champion, member(teams, 3))
+    assert same(member(after.population, 0), member(teams, 3))
+    assert same(member(after.population, 1), member(teams, 1))
+    np.testing.assert_allclose(after.record.mean, [0.9, 0.5, 0, 0, 0, 0])
 
 
-def test_es_refuses_an_odd_population():
-    with pytest.raises(UserError, match="population is 9; make it even"):
-        EsConfig(population=9)
+def test_a_mutation_of_ones_own_makes_all_offspring_and_no_elite(teams):
+    after = evolved(teams, mutation=Fill(7.0))
+    assert same(member(after.population, 0), member(teams, 3))
+    assert same(member(after.population, 1), member(teams, 1))
+    for leaf in jax.tree.leaves(after.population):
+        assert (np.asarray(leaf)[2:] == 7.0).all()
 
 
-def test_es_moves_its_mean_towards_the_fitter_teams(es):
-    es, state = es
-    way = around(es, state)[0]
-    ((episode, memory),) = es.explore(jax.random.key(1), state)
-    alone = np.zeros(episode.fitness.shape, np.float32)
-    alone[0] = 1.0  # team 0 is the fittest
-    experience = ((dataclasses.replace(episode, fitness=jnp.array(alone)), memory),)
-    after, _ = es.improve(jax.random.key(2), jax.tree.map(jnp.copy, state), experience)
-    moved = ravel_pytree(es.champion(after))[0] - ravel_pytree(es.champion(state))[0]
-    assert moved @ way > 0
+def test_a_selection_of_ones_own_decides_who_goes_on(teams):
+    after = evolved(teams, selection=Appoint(elite=4, winner=2), mutation=Keep())
+    assert same(after.champion, member(teams, 4))
+    assert same(member(after.population, 0), member(teams, 4))
+    assert same(member(after.population, 1), member(teams, 2))
+
+
+def test_a_crossover_of_ones_own_makes_the_children_of_two_parents(teams):
+    after = evolved(teams, selection=Appoint(elite=4, winner=2), crossover=Mean(), mutation=Keep())
+    half = Mean()(None, member(teams, 4), member(teams, 2))
+    assert same(member(after.population, 1), member(teams, 2))  # the winner itself, before its duplicates
+    for slot in range(2, 6):
+        assert same(member(after.population, slot), half)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("part", ["selection", "crossover", "mutation"])
+def test_a_thing_that_is_no_operator_is_refused(part):
+    with pytest.raises(UserError, match=f"{part} is 3; give an object"):
+        dataclasses.replace(EA, **{part: 3})
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "says"),
+    [
+        (lambda: Ea(population=4), "population is 4 with 4 elites; it needs at least 5: the elites, one offspring."),
+        (lambda: Merl(population=5), "it needs at least 6: the elites, one offspring and the migrant."),
+        (
+            lambda: Merl(population=6, learners=(Td3(), Td3())),
+            "it needs at least 7: the elites, one offspring and 2 migrants.",
+        ),
+        (lambda: Ea(population=9, selection=TournamentSelection(tournament=11)), "tournament is 11; choose at most 9"),
+        (lambda: Ea(population=0), "population is 0; make it a whole number of at least 1"),
+    ],
+)
+def test_a_population_without_room_is_refused(algorithm, says):
+    with pytest.raises(UserError) as refused:
+        algorithm()
+    assert says in str(refused.value)
+
+
+def test_a_population_with_just_enough_room_is_taken():
+    assert Ea(population=5).num_migrants == 0
+    assert Merl(population=6).num_migrants == 1
+    assert Merl(population=7, learners=(Td3(), Td3())).num_migrants == 2

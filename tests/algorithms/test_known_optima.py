@@ -1,62 +1,71 @@
 """Every algorithm finds the optimum that its reward leads to, and MERL one that neither of its halves finds."""
 
 import dataclasses
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.sharding import Mesh
-from tests.algorithms.tiny import tiny, world
-from tests.darts import Darts
-from tests.trap import Trap
 
-from merlax import algorithms
-from merlax.algorithms import EaConfig, GradientConfig, MerlConfig
+from merlax.algorithms import Ea, Game, Gradient, Merl
 from merlax.core import devices, rollout
-from merlax.core.evolution import EvolutionConfig
-from merlax.core.td3 import TD3Config
+from merlax.core.evolution.fitness import Fitness
+from merlax.core.evolution.operators import GaussianMutation
+from merlax.core.evolution.selection import TournamentSelection
+from merlax.core.players import PolicyPlayer
+from merlax.core.rollout import Field
+from merlax.core.td3 import Td3
+from tests.probes.darts import Darts
+from tests.probes.trap import Trap
+from tests.support.tiny import make, tiny, world
 
 
-def score(name, env, config, frames, seed):
+def score(env, algorithm, frames, seed):
     """The champion's, after as many generations as these frames pay for."""
-    algorithm = algorithms.make(name, env, config)
+    game = Game(env, algorithm)
     key = jax.random.key(seed)
-    state = algorithm.init(jax.random.fold_in(key, 0))
-    for generation in range(1, frames // algorithm.frames_per_generation + 1):
-        state, _ = algorithm.step(jax.random.fold_in(key, generation), state)
-    return float(rollout.play_test(jax.random.key(99), env, algorithm.champion(state), 50).fitness.mean())
+    state = game.init(jax.random.fold_in(key, 0))
+    for generation in range(1, frames // game.frames_per_generation() + 1):
+        state, _ = game.step(jax.random.fold_in(key, generation), state)
+    champion = PolicyPlayer(game.champion(state))
+    return float(rollout.play_test(jax.random.key(99), Field(env), champion, 50).fitness.mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("name", ["merl", "td3", "ddpg", "matd3", "maddpg"])
 def test_learners_climb_the_agents_reward_to_a_team_reward_that_is_all_or_nothing(name, seed):
-    assert score(name, Darts("agent"), tiny(name), frames=15_000, seed=seed) > 0.9
+    assert score(Darts("agent"), tiny(name), frames=15_000, seed=seed) > 0.9
 
 
 def blind(name):
     """For a world whose agent reward says nothing, and where no action has a later effect."""
-    config = tiny(name)
-    if not hasattr(config, "td3"):
-        return config
-    td3 = dataclasses.replace(config.td3, discount=0.0, batch=64, updates_per_frame=0.1)
+    algorithm: Any = tiny(name)
+    changes: dict[str, Any] = {"discount": 0.0, "batch": 64, "updates_per_frame": 0.1}
     if name == "merl":  # its learner is of no use here: leave the frames to evolution
-        return dataclasses.replace(config, td3=td3, explore_episodes=5)
-    return dataclasses.replace(config, td3=td3, reward="global")
+        learners = (dataclasses.replace(algorithm.learners[0], **changes),)
+        return dataclasses.replace(algorithm, learners=learners, explore_episodes=5)
+    if name in ("ea", "es"):
+        return algorithm
+    return dataclasses.replace(algorithm, learner=dataclasses.replace(algorithm.learner, reward="global", **changes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("name", ["ea", "es", "merl", "td3", "matd3", "maddpg"])
 def test_the_team_reward_alone_is_enough_where_it_is_dense(name, seed):
-    assert score(name, Darts("team"), blind(name), frames=25_000, seed=seed) > 0.85
+    assert score(Darts("team"), blind(name), frames=25_000, seed=seed) > 0.85
 
 
+@pytest.mark.slow
 def test_a_random_team_scores_far_less_in_both_worlds():
     def mean_score(name):
-        algorithm = algorithms.make(name, world(name), tiny(name))
-        states = [algorithm.init(jax.random.key(seed)) for seed in range(10)]  # more than a hundred teams
-        played = [algorithm.explore(jax.random.key(10 + seed), state)[0][0] for seed, state in enumerate(states)]
-        return np.mean([episode.fitness.mean() for episode in played])
+        game = make(name)
+        keys = jax.random.split(jax.random.key(0), (10, 2))  # more than a hundred teams
+        told = [game.step(key_step, game.init(key_init))[1].team.info for key_init, key_step in keys]
+        return np.mean([getattr(info, "evolution", info).mean_fitness for info in told])
 
     assert (world("merl"), world("ea")) == (Darts("agent"), Darts("team"))
     assert mean_score("merl") < 0.01
@@ -64,56 +73,63 @@ def test_a_random_team_scores_far_less_in_both_worlds():
 
 
 # The halves of MERL have the same settings alone as in it.
-EVOLUTION = EvolutionConfig(
-    population=20, elites=4, fitness_episodes=2, fitness_memory=10, same_instances=True, mutation_fraction=0.03,
-    super_probability=0.5,
-)  # fmt: skip
-TD3 = TD3Config(
+EA = Ea(
+    population=20,
+    fitness=Fitness(episodes=2, memory=10, same_instances=True),
+    selection=TournamentSelection(elites=4),
+    mutation=GaussianMutation(fraction=0.03, super_probability=0.5),
+    actor_hidden=(16,),
+)
+TD3 = Td3(
     actor_rate=3e-3, critic_rate=5e-3, target_weight=0.05, discount=0.5, batch=64, buffer=8192, reward_scale=1.0,
-    order="joint", updates_per_frame=0.2, burn_in=4, action_penalty=0.001,
+    order="joint", updates_per_frame=0.2, burn_in=4, action_penalty=0.001, critic_hidden=(32,),
 )  # fmt: skip
-SIZES = {"actor_hidden": (16,), "critic_hidden": (32,)}
+HALF: dict[str, Any] = {field.name: getattr(EA, field.name) for field in dataclasses.fields(EA)}
 
 
 @pytest.fixture
 def one_device(monkeypatch):
     """All other tests of the algorithms run on two."""
     monkeypatch.setattr(devices, "mesh", lambda size=None: Mesh(np.array(jax.devices()[:1]), (devices.AXIS,)))
+    monkeypatch.setattr(devices, "count", lambda: 1)
 
 
-def trapped(name, config, seed):
-    return score(name, Trap(), config, frames=60_000, seed=seed)
+def trapped(algorithm, seed):
+    return score(Trap(), algorithm, frames=60_000, seed=seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.usefixtures("one_device")
 def test_merl_leaves_the_trap(seed):
-    assert trapped("merl", MerlConfig(EVOLUTION, TD3, explore_episodes=5, **SIZES), seed) > 0.85
+    assert trapped(Merl(**HALF, learners=(TD3,), explore_episodes=5), seed) > 0.85
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.usefixtures("one_device")
 def test_evolution_alone_does_not_even_reach_the_trap(seed):
-    assert trapped("ea", EaConfig(EVOLUTION, SIZES["actor_hidden"]), seed) < 0.1
+    assert trapped(EA, seed) < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("reward", ["agent", "mixed"])
 @pytest.mark.usefixtures("one_device")
 def test_the_learner_alone_stays_in_the_trap(reward, seed):
-    config = GradientConfig(TD3, reward=reward, explore_episodes=20, **SIZES)
-    assert trapped("td3", config, seed) == pytest.approx(0.5, abs=0.05)
+    learner = dataclasses.replace(TD3, reward=reward)
+    assert trapped(Gradient(learner, (16,), explore_episodes=20), seed) == pytest.approx(0.5, abs=0.05)
 
 
 @pytest.mark.parametrize(
     ("aims", "pays"), [((0.4, 0.4), 0.5), ((0.4, -0.4), 1.0), ((0.4, 0.0), 0.5), ((0.0, 0.0), 0.0)]
 )
 def test_the_trap_pays_half_for_one_place_and_all_for_both(aims, pays):
-    env, paid = Trap(horizon=3), 0.0
+    env, paid = Trap(horizon=3), []
     _, state = env.reset(jax.random.key(0))
     for step in range(env.horizon):
         action = jnp.stack([state.lights.prod(axis=1), jnp.array(aims)], axis=1)
         _, state, reward, *_ = env.step(jax.random.key(step), state, action)
-        paid += float(reward.team)
-    assert paid == pays
-    assert reward.agent.tolist() == pytest.approx([0.5 * (1 - abs(aim - 0.4)) for aim in aims])
+        paid.append(reward)
+    assert sum(float(reward.team) for reward in paid) == pays
+    assert paid[-1].agent.tolist() == pytest.approx([0.5 * (1 - abs(aim - 0.4)) for aim in aims])

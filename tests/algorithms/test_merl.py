@@ -1,4 +1,4 @@
-"""MERL as a whole: the contract of an algorithm, and what a generation leaves behind."""
+"""MERL as a whole: what a generation leaves behind, and that both halves together learn."""
 
 import dataclasses
 
@@ -6,106 +6,124 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.rendezvous import Rendezvous
 
-from merlax.algorithms import Merl, MerlConfig
-from merlax.core import evolution, rollout
-from merlax.core.evolution import EvolutionConfig
-from merlax.core.td3 import TD3Config
+from merlax.algorithms import Game, Merl
+from merlax.core import devices, rollout
+from merlax.core.evolution import selection
+from merlax.core.evolution.fitness import Fitness
+from merlax.core.evolution.operators import GaussianMutation
+from merlax.core.evolution.selection import TournamentSelection
+from merlax.core.players import PolicyPlayer
+from merlax.core.rollout import Field
+from merlax.core.td3 import Td3
+from tests.probes.rendezvous import Rendezvous
+from tests.support.own import Appoint, Fill
+from tests.support.trees import copy, member, same
 
-TD3 = TD3Config(
+TD3 = Td3(
     actor_rate=3e-3, critic_rate=3e-3, target_weight=0.02, discount=0.5, batch=32, buffer=2000, reward_scale=1.0,
-    order="joint", updates_per_frame=1.0, burn_in=2, action_penalty=0.001,
+    order="joint", updates_per_frame=1.0, burn_in=2, action_penalty=0.001, critic_hidden=(16,),
 )  # fmt: skip
-CONFIG = MerlConfig(
-    evolution=EvolutionConfig(population=6, elites=2, fitness_episodes=2),
-    td3=TD3,
+MERL = Merl(
+    population=6,
+    fitness=Fitness(episodes=2),
+    selection=TournamentSelection(elites=2),
+    learners=(TD3,),
     explore_episodes=5,
     actor_hidden=(16,),
-    critic_hidden=(16,),
 )
+GAME = Game(Rendezvous(), MERL)
 
 
 @pytest.fixture(scope="module")
-def merl() -> Merl:
-    return Merl(Rendezvous(), CONFIG)
-
-
-@pytest.fixture(scope="module")
-def two_generations(merl):
+def two_generations():
     for seed in range(100):  # until one team is the fittest: a tie would prove nothing
-        state = merl.init(jax.random.key(seed))
-        first, metrics = merl.step(jax.random.key(1), jax.tree.map(jnp.copy, state))
-        if (metrics["fitness"] == metrics["fitness"].max()).sum() == 1:
-            break
-    second, _ = merl.step(jax.random.key(2), jax.tree.map(jnp.copy, first))
-    return state, first, second, metrics
-
-
-def same(a, b) -> bool:
-    return all(np.array_equal(x, y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True))
-
-
-def team(population, index):
-    return jax.tree.map(lambda leaf: leaf[index], population)
+        state = GAME.init(jax.random.key(seed))
+        first, told = GAME.step(jax.random.key(1), copy(state))
+        fitness = told.team.info.evolution.fitness
+        if (fitness == fitness.max()).sum() == 1:
+            second, _ = GAME.step(jax.random.key(2), copy(first))
+            return state.team, first.team, second.team, told
+    raise AssertionError("no team was the fittest")
 
 
 def test_the_last_slot_holds_the_learners_newest_team(two_generations):
-    _, first, second, _ = two_generations
-    for state in (first, second):
-        assert same(team(state.population, -1), state.learner.actor)
-    assert not same(first.learner.actor, second.learner.actor)
+    start, first, second, _ = two_generations
+    for state in (start, first, second):
+        assert same(member(state.population, -1), state.learners[0].actor)
+    assert not same(first.learners[0].actor, second.learners[0].actor)
 
 
 def test_the_champion_is_the_fittest_and_stays_as_first_elite(two_generations):
-    state, first, _, metrics = two_generations
-    fitness = np.asarray(metrics["fitness"])
+    state, first, _, told = two_generations
+    fitness = np.asarray(told.team.info.evolution.fitness)
     assert (fitness == fitness.max()).sum() == 1
-    assert same(first.champion, team(state.population, int(fitness.argmax())))
-    assert same(team(first.population, 0), first.champion)
+    assert same(first.champion, member(state.population, int(fitness.argmax())))
+    assert same(member(first.population, 0), first.champion)
 
 
-def test_every_joint_step_is_counted_and_stored(merl, two_generations):
-    _, first, _, metrics = two_generations
+def test_every_joint_step_is_counted_and_stored(two_generations):
+    _, first, _, told = two_generations
     episodes = 6 * (2 + 1) + 5
-    assert int(metrics["frames"]) == episodes * merl.env.horizon == merl.frames_per_generation
-    assert int(first.buffer.size.sum()) == int(metrics["frames"])
+    assert int(told.frames) == episodes * Rendezvous().horizon == GAME.frames_per_generation()
+    assert int(first.buffer.size.sum()) == int(told.frames)
 
 
 def test_the_learners_score_is_its_noiseless_fitness(two_generations):
-    *_, metrics = two_generations
-    assert float(metrics["learner_score"]) == float(metrics["fitness"][-1])
-    assert int(metrics["migrant_fate"]) in range(len(evolution.FATES))
+    *_, told = two_generations
+    (learner,) = told.team.info.learners
+    assert float(learner.learner_score) == float(told.team.info.evolution.fitness[-1])
+    assert int(learner.migrant_fate) in range(len(selection.FATES))
 
 
+@pytest.mark.slow
 def test_on_the_same_instances_equal_teams_get_equal_fitness():
-    merl = Merl(
-        Rendezvous(), dataclasses.replace(CONFIG, evolution=dataclasses.replace(CONFIG.evolution, same_instances=True))
-    )
-    state = merl.init(jax.random.key(0))
-    clones = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf[:1], leaf.shape), state.population)
-    state = dataclasses.replace(state, population=clones)
-    (played, _), _ = merl.explore(jax.random.key(1), state)
-    assert len(np.unique(played.agent_reward[:, 0])) == 1
-    assert len(np.unique(played.agent_reward[:, -1])) > 1  # the noisy episode is each team's own
-    (played, _), _ = Merl(Rendezvous(), CONFIG).explore(jax.random.key(1), state)
-    assert len(np.unique(played.agent_reward[:, 0])) > 1
+    def rewards(same_instances):
+        """What the agents of equal teams are paid [pop, episode]."""
+        merl = dataclasses.replace(MERL, fitness=Fitness(episodes=2, same_instances=same_instances))
+        teams, learners = merl.players(GAME.init(jax.random.key(0)).team)
+        clones = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf[:1], leaf.shape), teams)
+        play = jax.jit(lambda key, players: merl.play(key, players, Field(Rendezvous())))
+        played, _ = play(*devices.spread(None, (jax.random.key(1), (clones, learners))))
+        return np.asarray(played.episode.agent_reward[0])
+
+    together, apart = rewards(same_instances=True), rewards(same_instances=False)
+    assert len(np.unique(together[:, 0])) == 1
+    assert len(np.unique(together[:, -1])) > 1  # the noisy episode is each team's own
+    assert len(np.unique(apart[:, 0])) > 1
 
 
+@pytest.mark.slow
+def test_operators_of_ones_own_take_the_place_of_the_papers():
+    """The migrant goes on as the only elite, all offspring are filled with one number, and a new migrant joins."""
+    game = Game(Rendezvous(), dataclasses.replace(MERL, selection=Appoint(elite=5, winner=0), mutation=Fill(0.25)))
+    before = game.init(jax.random.key(0))
+    after, told = game.step(jax.random.key(1), copy(before))
+    (learner,) = told.team.info.learners
+    assert selection.FATES[int(learner.migrant_fate)] == "elite"
+    assert same(after.team.champion, before.team.learners[0].actor)
+    assert same(member(after.team.population, 0), before.team.learners[0].actor)
+    for leaf in jax.tree.leaves(after.team.population):
+        assert (np.asarray(leaf)[1:5] == 0.25).all()
+    assert same(member(after.team.population, 5), after.team.learners[0].actor)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["joint", "sequential"])
 def test_merl_learns_to_meet(order):
     """Nobody is told where to meet: agents learn to reach marks, evolution picks the same mark for all."""
     env = Rendezvous()
-    config = dataclasses.replace(
-        CONFIG,
-        evolution=EvolutionConfig(
-            population=12, elites=3, mutation_strength=0.2, fitness_episodes=4, fitness_memory=10, same_instances=True
-        ),
-        td3=dataclasses.replace(TD3, order=order),
+    merl = dataclasses.replace(
+        MERL,
+        population=12,
+        selection=TournamentSelection(elites=3),
+        mutation=GaussianMutation(strength=0.2),
+        fitness=Fitness(episodes=4, memory=10, same_instances=True),
+        learners=(dataclasses.replace(TD3, order=order),),
     )
-    merl = Merl(env, config)
-    state = merl.init(jax.random.key(0))
+    game = Game(env, merl)
+    state = game.init(jax.random.key(0))
     for generation in range(40):
-        state, _ = merl.step(jax.random.key(generation), state)
-    score = float(rollout.play_test(jax.random.key(99), env, merl.champion(state), 50).fitness.mean())
-    assert score > 0.9
+        state, _ = game.step(jax.random.key(generation), state)
+    champion = PolicyPlayer(game.champion(state))
+    assert float(rollout.play_test(jax.random.key(99), Field(env), champion, 50).fitness.mean()) > 0.9

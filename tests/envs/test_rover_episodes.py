@@ -3,15 +3,15 @@
 import jax
 import numpy as np
 import pytest
-from tests.envs.steering import head_for_nearest
 
-from merlax.envs import make
+from tests.support.steering import head_for_nearest
+from tests.support.worlds import rover
 
 
 @pytest.fixture(scope="module")
 def episodes():
     """500 episodes of rover-3 in which every rover heads for the nearest POI: team reward, ends and status."""
-    env = make("rover-3")
+    env = rover("rover-3")
 
     def episode(seed):
         def one_step(state, _):

@@ -3,8 +3,9 @@
 import jax
 import pytest
 
-from merlax.envs import Rover, ids, make, register
+from merlax.envs import Rover, Side
 from merlax.types import UserError
+from tests.support.worlds import rover
 
 TABLE = {1: (3, 3, 30), 2: (4, 4, 20), 3: (6, 4, 20), 4: (8, 4, 20), 5: (10, 4, 20), 6: (12, 4, 20), 7: (14, 4, 20)}
 
@@ -38,7 +39,7 @@ def is_one_sentence(error):
         ({"encoding": "raw"}, "choose 'clean' or 'published'"),
         ({"rover_start": ((1.0, 1.0),)}, "rover_start must hold 6 points"),
         ({"rover_start": ()}, "rover_start must hold 6 points"),
-        ({"rover_start": ((1.0,),) * 6}, "rover_start must hold 6 points"),
+        ({"rover_start": ((1.0,),) * 6}, r"rover_start is \(1.0,\); give 2 values"),
         ({"poi_start": ((1.0, 1.0),) * 5}, "poi_start must hold 4 points"),
     ],
 )
@@ -48,44 +49,19 @@ def test_a_bad_option_is_refused_in_one_sentence(options, says):
     assert is_one_sentence(error)
 
 
-@pytest.mark.parametrize("name", ["rovr-3", "rover3", "Rover-3"])
-def test_a_name_that_is_nearly_right_gets_a_suggestion(name):
-    with pytest.raises(UserError, match=f"There is no world '{name}'.*did you mean 'rover-3'"):
-        make(name)
-
-
-def test_a_name_that_no_world_has_is_refused():
-    with pytest.raises(UserError, match="There is no world 'rover-33'") as error:
-        make("rover-33")
-    assert is_one_sentence(error)
-
-
-def test_an_option_that_no_world_has_is_refused():
-    with pytest.raises(UserError, match=r"'rover-3' does not take these options.*colour"):
-        make("rover-3", colour="red")
-
-
-def test_a_name_is_given_only_once():
-    with pytest.raises(UserError, match="'rover-3' is taken"):
-        register("rover-3", Rover)
-
-
 @pytest.mark.parametrize("coupling", TABLE)
 def test_the_named_worlds_have_the_sizes_of_the_table(coupling):
-    env = make(f"rover-{coupling}")
+    env = rover(f"rover-{coupling}")
     assert (env.num_agents, env.num_poi, env.side) == TABLE[coupling]
     assert (env.coupling, env.horizon, env.observation_distance, env.sectors) == (coupling, 50, 3.0, 36)
     assert (env.speed, env.encoding) == ("free", "clean")
-    assert (env.obs_size, make(f"rover-{coupling}", encoding="published").obs_size) == (76, 75)
-
-
-def test_all_worlds_have_names():
-    assert {"two-rovers", *(f"rover-{coupling}" for coupling in TABLE)} <= set(ids())
+    assert env.sides == (Side.equal(TABLE[coupling][0], obs_size=76, act_size=2),)
+    assert rover(f"rover-{coupling}", encoding="published").sides[0].obs_size == 75
 
 
 def test_a_world_of_other_sizes_works():
     env = Rover(num_agents=12, coupling=4, num_poi=6)
     obs, state = jax.jit(env.reset)(jax.random.key(0))
     result = jax.jit(env.step)(jax.random.key(1), state, jax.numpy.zeros((12, 2)))
-    assert obs.shape == result[0].shape == (12, env.obs_size)
+    assert obs.shape == result[0].shape == (12, env.sides[0].obs_size)
     assert result[1].observed.shape == (6,)

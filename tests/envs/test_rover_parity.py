@@ -7,9 +7,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.envs.rover_reference import RoverReference, head_for, scatter
 
-from merlax.envs import RoverState, make
+from merlax.envs import RoverState
+from tests.support.rover_reference import RoverReference, head_for, scatter
+from tests.support.worlds import rover
+
+pytestmark = pytest.mark.slow
 
 WORLDS = [*(f"rover-{coupling}" for coupling in range(1, 8)), "two-rovers"]
 EPISODES = 24  # a third each: at random, everyone to the nearest POI, two groups
@@ -61,7 +64,7 @@ def jax_episodes(env):
 @functools.cache
 def sample(name, speed):
     """The same episodes played by both: the reference's steps, what is uncertain in them, and JAX's steps."""
-    env = make(name, speed=speed)
+    env = rover(name, speed=speed)
     position, poi = layout(env)
     world = RoverReference(
         position, poi, coupling=env.coupling, side=env.side, horizon=env.horizon,
@@ -140,7 +143,7 @@ def test_the_compared_episodes_cover_what_can_happen(name, speed):
 
 @pytest.mark.parametrize("name", ["rover-1", "rover-3", "two-rovers"])
 def test_the_first_observation_agrees_with_the_reference(name):
-    worlds = {encoding: make(name, encoding=encoding) for encoding in ENCODINGS}
+    worlds = {encoding: rover(name, encoding=encoding) for encoding in ENCODINGS}
     reset = jax.jit(jax.vmap(lambda seed: {e: world.reset(jax.random.key(seed)) for e, world in worlds.items()}))
     for encoding, (obs, state) in reset(np.arange(50)).items():
         env = worlds[encoding]

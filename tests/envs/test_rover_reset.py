@@ -5,9 +5,9 @@ import functools
 import jax
 import numpy as np
 import pytest
-from tests.envs.rover_reference import poi_ranges, rover_range
 
 from merlax.envs import Rover
+from tests.support.rover_reference import poi_ranges, rover_range
 
 SIDES = [9, 20, 30]
 NUM_POI = 6  # two of each kind

@@ -1,18 +1,19 @@
 """The motivating example: who reaches what, and when."""
 
+import dataclasses
 import functools
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.envs.steering import head_for, head_for_nearest
 
-from merlax.envs import make
+from merlax.envs import make, two_rovers
+from tests.support.steering import head_for, head_for_nearest
 
-ENV = make("two-rovers")
+ENV = two_rovers()
 AWAY = (100.0, 10.0)
-FIRST, SECOND = ENV.poi_start
+FIRST, SECOND = POIS = ((1.0, 1.0), (1.0, 18.0))
 
 
 @functools.cache
@@ -35,7 +36,7 @@ def straight(*targets):
 @pytest.mark.parametrize(("rover", "poi", "steps"), [(0, 0, 21), (0, 1, 19), (1, 1, 24)])
 def test_a_straight_line_observes_at_the_earliest_step(rover, poi, steps):
     targets = [AWAY, AWAY]
-    targets[rover] = ENV.poi_start[poi]
+    targets[rover] = POIS[poi]
     observed = straight(*targets)[-1]
     assert observed[:, poi].argmax() + 1 == steps
     assert not observed[:, 1 - poi].any()
@@ -59,6 +60,12 @@ def test_heading_for_the_nearest_poi_is_a_trap():
     assert not terminated.any()
     assert truncated.tolist() == [False] * 29 + [True]
     assert team[-1] == 0.5
+
+
+def test_the_world_has_a_name_and_takes_options():
+    assert make("two-rovers") == ENV
+    assert ENV.poi_start == POIS
+    assert two_rovers(horizon=9) == dataclasses.replace(ENV, horizon=9)
 
 
 def test_nothing_is_random():

@@ -1,38 +1,21 @@
 """The tidy CSV: everything that was measured, and nothing else."""
 
-import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.experiments import fakes
 
-from merlax.experiments import report, results
-from merlax.experiments.results import Results, Row
-from merlax.experiments.spec import Claim
-from merlax.runs.published import Published
+from merlax.experiments import results
 from merlax.types import UserError
+from tests.support import fakes
 
 
 @pytest.fixture
 def collected(tmp_path):
     experiment = fakes.experiment()
     for job in experiment.jobs():
-        folder = tmp_path / job.folder
-        folder.mkdir(parents=True)
-        (folder / "progress.csv").write_text(fakes.PROGRESS)
-        (folder / "final.json").write_text(fakes.FINAL)
+        fakes.write_run(job, tmp_path)
     return results.collect(experiment, experiment.jobs(), tmp_path)
-
-
-def made(finals: dict[tuple[str, str], list[float]]) -> Results:
-    """Results with these final scores, by world and method."""
-    return Results(
-        tuple(
-            Row("motivating", world, method, seed, 300, "final_score", score)
-            for (world, method), scores in finals.items()
-            for seed, score in enumerate(scores)
-        )
-    )
 
 
 def test_a_run_becomes_rows(collected):
@@ -47,15 +30,28 @@ def test_a_run_becomes_rows(collected):
 def test_what_does_not_apply_to_a_method_gives_no_row(tmp_path):
     experiment = fakes.experiment(methods=("EA",), seeds=(1,))
     (job,) = experiment.jobs()
-    (tmp_path / job.folder).mkdir(parents=True)
+    folder = fakes.write_run(job, tmp_path)
     header, *rows = fakes.PROGRESS.splitlines()
     cells = [row.split(",") for row in rows]
     emptied = [",".join([*row[:6], "", "", row[8]]) for row in cells]
-    (tmp_path / job.folder / "progress.csv").write_text("\n".join([header, *emptied]) + "\n")
-    (tmp_path / job.folder / "final.json").write_text(fakes.FINAL)
+    (folder / "progress.csv").write_text("\n".join([header, *emptied]) + "\n")
     measures = {row.measure for row in results.collect(experiment, [job], tmp_path).rows}
     assert not {"learner_score", "migrant_selected"} & measures
     assert {"champion_score", "final_score"} <= measures
+
+
+def test_what_an_experiment_measures_stands_beside_the_final_score_of_its_run(tmp_path):
+    def count(jobs, root):
+        assert root == tmp_path
+        for number, job in enumerate(jobs):
+            yield job, "place", float(number)
+
+    experiment = fakes.experiment(measure=count)
+    for job in experiment.jobs():
+        fakes.write_run(job, tmp_path)
+    found = results.collect(experiment, experiment.jobs(), tmp_path)
+    measured = [(r.method, r.seed, r.frames, r.value) for r in found.rows if r.measure == "place"]
+    assert measured == [("MERL", 1, 300, 0.0), ("MERL", 2, 300, 1.0), ("EA", 1, 300, 2.0), ("EA", 2, 300, 3.0)]
 
 
 def test_results_come_back_as_they_were(collected, tmp_path):
@@ -108,41 +104,8 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
         results.read(tmp_path / "results.csv")
 
 
-def test_the_table_compares_with_merl_and_with_the_paper():
-    found = made({("rover-3 (speed pinned)", "MERL"): [0.6, 0.7], ("rover-3 (speed pinned)", "EA"): [0.2, 0.65]})
-    experiment = dataclasses.replace(fakes.experiment(), claims=(Claim("rover-3", "MERL", Published(0.48, "")),))
-    merl, ea = report.summarise(found, experiment)
-    assert (merl.published, merl.reference_better, ea.published) == (0.48, None, None)
-    assert ea.reference_better is not None
-    assert ea.reference_better.value == 0.75
-    assert merl.mean.value == pytest.approx(0.65)
-    assert "| rover-3 (speed pinned) | MERL | 2 | 0.650 ± 0.635 |" in report.markdown([merl, ea])
-
-
-def test_several_worlds_get_a_row_over_all_of_them_by_seed():
-    worlds = {"rover-1": 0.9, "rover-3": 0.5}
-    found = made({(world, "MERL"): [score, score + 0.1] for world, score in worlds.items()})
-    *_, everywhere = report.summarise(found, fakes.experiment())
-    assert everywhere.world == "all 2 worlds"
-    assert everywhere.scores == (0.9, 1.0, 0.5, 0.6)
-    assert everywhere.mean.value == pytest.approx(0.75)
-    assert everywhere.mean.half_width == pytest.approx(12.706 * 0.05, rel=1e-3)  # of the seeds' means 0.7 and 0.8
-
-
-def test_a_table_of_one_seed_has_no_intervals():
-    (row,) = report.summarise(made({("rover-3", "EA"): [0.5]}), fakes.experiment())
-    assert row.cells() == ("rover-3", "EA", "1", "0.500", "0.500", "–", "–")
-
-
-def test_bands_are_means_over_seeds_at_the_same_frames():
-    """One run tests at 100, 200, 300, the other at 150 and 350: both are read where both were measured."""
-    curves = {1: [(100, 0.0), (200, 1.0), (300, 1.0)], 2: [(150, 0.0), (350, 1.0)]}
-    rows = [Row("x", "w", "m", s, f, "champion_score", v) for s, points in curves.items() for f, v in points]
-    band = report.band(Results(tuple(rows)), "w", "m", "champion_score", smooth=0.0)
-    assert band is not None
-    frames, (mean, low, high) = band
-    assert (frames[0], frames[-1]) == (150, 300)
-    assert mean[0] == pytest.approx((0.5 + 0.0) / 2)
-    assert mean[-1] == pytest.approx((1.0 + 0.75) / 2)
-    assert np.all((low <= mean) & (mean <= high))
-    assert report.band(Results(tuple(rows)), "w", "m", "learner_score", smooth=0.0) is None
+def test_the_committed_results_keep_the_one_schema():
+    files = list((Path(__file__).parents[2] / "results").rglob("*.csv"))
+    assert len(files) >= 6
+    for path in files:
+        assert results.read(path).experiment == path.stem

@@ -1,33 +1,30 @@
 """Many runs at once: what is finished stays, what is not starts anew, what fails is named."""
 
-import dataclasses
-import fcntl
 import json
 import os
 import signal
 import subprocess
 
 import pytest
-from tests.experiments import fakes
-from tests.experiments.fakes import SilentBoard, job
 
-from merlax.algorithms import presets
-from merlax.experiments import board, cores, runner
-from merlax.experiments import jobs as requests
+from merlax.experiments import cores, jobs, runner
+from merlax.runs import process
 from merlax.types import UserError
+from tests.support import fakes
+from tests.support.fakes import SilentBoard, job
 
 
 @pytest.fixture
 def fake(monkeypatch):
     """Jobs write their files at once; `bodies` maps seeds to what they do before the end."""
     bodies: dict[int, str] = {}
-    prepare = requests.prepare
+    prepare = jobs.prepare
 
     def quickly(job, root):
         prepare(job, root)
-        return fakes.command(root / job.folder, bodies.get(job.seed, ""))
+        return fakes.command(job, root, bodies.get(job.seed, ""))
 
-    monkeypatch.setattr(requests, "prepare", quickly)
+    monkeypatch.setattr(jobs, "prepare", quickly)
     monkeypatch.setattr(runner, "POLL_SECONDS", 0.02)
     return bodies
 
@@ -45,22 +42,24 @@ def processes(monkeypatch):
     return started
 
 
+@pytest.mark.slow
 def test_real_runs_are_skipped_when_finished_and_a_failed_one_is_named(tmp_path):
     """Trains for real: two runs that end, and between them one whose settings are refused."""
     good = [job(seed, frames=2 * fakes.GENERATION) for seed in (1, 2)]
-    bad = job(3, label="bad", changes={"evolution": {"population": 3}}, frames=fakes.GENERATION)
+    bad = job(3, label="bad", changes={"population": 3}, frames=fakes.GENERATION)
     outcome = runner.run([good[0], bad, good[1]], tmp_path, SilentBoard())
     assert sorted(j.seed for j in outcome.finished) == [1, 2]
     assert [f.job for f in outcome.failed] == [bad]
-    assert outcome.failed[0].reason.startswith("population is 3")
+    assert "population is 3 with 4 elites" in outcome.failed[0].reason
     before = [(tmp_path / j.folder / "progress.csv").stat().st_mtime_ns for j in good]
     assert runner.run(good, tmp_path, SilentBoard()).finished == good
     assert [(tmp_path / j.folder / "progress.csv").stat().st_mtime_ns for j in good] == before
     settings = json.loads((tmp_path / good[0].folder / "config.json").read_text())
     assert settings["devices"] == 1 or len(cores.available()) == 1  # pinned to one core
-    assert settings["config"]["evolution"]["population"] == 6
+    assert settings["settings"]["population"] == 6
 
 
+@pytest.mark.slow
 def test_a_real_run_that_was_interrupted_goes_on_where_it_was(tmp_path):
     class Interrupting(SilentBoard):
         def update(self, active, waiting):
@@ -71,8 +70,8 @@ def test_a_real_run_that_was_interrupted_goes_on_where_it_was(tmp_path):
     assert runner.run([long], tmp_path / "interrupted", Interrupting(), workers=1).interrupted
     progress = tmp_path / "interrupted" / long.folder / "progress.csv"
     before = progress.read_text()
-    assert requests.can_resume(long, tmp_path / "interrupted", len(cores.available()))
-    assert not requests.can_resume(long, tmp_path / "interrupted", len(cores.available()) + 1)
+    assert jobs.can_resume(long, tmp_path / "interrupted", len(cores.available()))
+    assert not jobs.can_resume(long, tmp_path / "interrupted", len(cores.available()) + 1)
 
     class Ending(Interrupting):
         def update(self, active, waiting):
@@ -109,14 +108,6 @@ def test_other_settings_are_another_run(tmp_path, fake, change):
     again = SilentBoard()
     runner.run([job(**change)], tmp_path, again)
     assert again.done == [job().name]
-
-
-def test_a_changed_default_is_another_run(tmp_path, fake, monkeypatch):
-    runner.run([job()], tmp_path, SilentBoard())
-    assert requests.is_finished(job(), tmp_path)
-    default = presets.preset("fast", "two-rovers", "merl")
-    monkeypatch.setattr(presets, "preset", lambda *_: dataclasses.replace(default, noise=0.1))
-    assert not requests.is_finished(job(), tmp_path)
 
 
 @pytest.mark.parametrize("final", ['{"finished": false}', "{", "[]", None])
@@ -167,10 +158,10 @@ def test_an_interrupt_ends_all_processes(tmp_path, fake, processes, how):
 
 
 def test_two_runners_do_not_share_a_folder(tmp_path, fake):
-    with (tmp_path / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(UserError, match="Another process"):
-            runner.run([job()], tmp_path, SilentBoard())
+    held = process.lock(tmp_path)
+    with pytest.raises(UserError, match="Another process"):
+        runner.run([job()], tmp_path, SilentBoard())
+    held.release()
     assert runner.run([job()], tmp_path, SilentBoard()).finished
 
 
@@ -178,58 +169,3 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(UserError, match="cannot be written"):
         runner.run([job()], tmp_path / "file", SilentBoard())
-
-
-def test_each_worker_gets_a_core_of_its_own():
-    assert cores.groups(None, [0, 1, 4, 5]) == [[0], [1], [4], [5]]
-    assert cores.groups(1, [0, 1]) == [[0, 1]]
-    assert cores.groups(2, [0, 1, 2, 3, 4]) == [[0, 1], [2, 3, 4]]
-    assert cores.groups(3, [0, 1]) == [[0], [1], [0]]
-    with pytest.raises(UserError, match="workers is 0"):
-        cores.groups(0, [0])
-
-
-def test_the_newest_complete_row_tells_the_progress(tmp_path):
-    assert requests.progress(tmp_path) is None
-    file = tmp_path / "progress.csv"
-    header, *rows = fakes.PROGRESS.splitlines(keepends=True)
-    file.write_text(header)
-    assert requests.progress(tmp_path) is None
-    file.write_text(header + rows[0] + rows[1] + rows[2][:9])
-    assert requests.progress(tmp_path) == requests.Progress(200, 1.0, None)
-    file.write_text(header + rows[0].replace("0.5 0.0", "0.5 " * 5000) + rows[2])
-    assert requests.progress(tmp_path) == requests.Progress(300, 1.5, 1.0)
-
-
-def test_the_time_left_knows_slow_methods():
-    clock = board.Clock(workers=2)
-    slow, fast = job(1, label="slow"), job(1, label="fast")
-    assert clock.left([board.Status(slow, None, 3.0)], []) is None
-    clock.finished(board.Status(slow, requests.Progress(300, 99.0, 0.5), 100.0))
-    clock.finished(board.Status(fast, requests.Progress(300, 9.0, 0.5), 10.0))
-    waiting = [job(2, label="slow"), job(2, label="slow"), job(2, label="fast")]
-    assert clock.left([], waiting) == pytest.approx((100 + 100 + 10) / 2)
-    half = board.Status(job(3, label="slow"), requests.Progress(150, 50.0, 0.5), 50.0)
-    assert clock.left([half], []) == pytest.approx(50.0)  # one run alone is not faster on two workers
-
-
-def test_plain_lines_name_what_ended(capsys, tmp_path, fake):
-    fake[2] = "sys.exit('a reason')"
-    runner.run([job(1), job(2)], tmp_path, board.choose(), workers=1)
-    shown = capsys.readouterr().out
-    assert "2 runs; 1 at a time" in shown
-    assert "[1/2] two-rovers, MERL, seed 1: 0.30 / 0.30 k frames, score 1.00" in shown
-    assert "failed: two-rovers, MERL, seed 2: a reason" in shown
-    assert "\x1b" not in shown
-
-
-def test_bars_show_a_line_for_each_run_and_one_for_all(tmp_path, fake):
-    from rich.console import Console
-
-    fake[1], fake[2] = "time.sleep(0.5)", "sys.exit('a [reason]')"
-    with (tmp_path / "screen").open("w") as screen:
-        bars = board.Bars(Console(file=screen, force_terminal=True, width=140))
-        runner.run([job(1), job(2)], tmp_path / "runs", bars, workers=2)
-    shown = (tmp_path / "screen").read_text()
-    for words in ("all runs", "two-rovers, MERL, seed 1", "failed: two-rovers, MERL, seed 2: a [reason]", "1 failed"):
-        assert words in shown

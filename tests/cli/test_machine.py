@@ -1,0 +1,45 @@
+"""What there is, and how fast it is."""
+
+import json
+
+import merlax
+from merlax import cli
+
+
+def test_envs_lists_every_world(capsys):
+    assert cli.main(["envs"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"rover-{coupling} " in shown for coupling in range(1, 8))
+    assert "two-rovers" in shown
+
+
+def test_envs_tells_who_has_an_opponent(capsys):
+    assert cli.main(["envs"]) == 0
+    lines = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines()}
+    assert (lines["predator-prey"][5], lines["rover-3"][5]) == ("yes", "no")
+
+
+def test_envs_as_json_has_the_sizes_and_parameters_of_all(capsys):
+    assert cli.main(["envs", "--json"]) == 0
+    worlds = json.loads(capsys.readouterr().out)
+    assert list(worlds) == merlax.ids()
+    team = merlax.make("rover-3").sides[0]
+    sizes = {"num_agents": team.num_agents, "obs_size": team.obs_size, "act_size": 2, "horizon": 50, "coupling": 3}
+    assert sizes.items() <= worlds["rover-3"].items()
+
+
+def test_selection_rate_prints_the_papers_number(capsys):
+    assert cli.main(["selection-rate", "--trials", "20000"]) == 0
+    assert capsys.readouterr().out.strip() == "0.47"
+
+
+def test_selection_rate_takes_a_population_of_ones_own(capsys):
+    assert cli.main("selection-rate --population 6 --elites 4 --tournament 1 --trials 10000".split()) == 0
+    # All but the migrant's slot go on: 4 elites, and one of 6 by chance, which is new in 2 cases of 6.
+    assert capsys.readouterr().out.strip() == f"{(4 + 2 / 6) / 6:.2f}"
+
+
+def test_what_cannot_be_measured_is_refused(refuses):
+    refuses(["bench", "rovr-3"], "did you mean 'rover-3'")
+    refuses(["selection-rate", "--population", "3"], "it needs at least 6")
+    refuses(["selection-rate", "--elites", "0"], "elites is 0; make it a whole number of at least 1")

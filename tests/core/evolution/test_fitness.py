@@ -1,0 +1,109 @@
+"""What is known of each team's fitness over the generations."""
+
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from merlax.core.evolution import fitness, selection
+from merlax.core.evolution.fitness import Fitness, FitnessRecord
+from merlax.core.evolution.selection import Selected
+from merlax.types import UserError
+
+rank = jax.jit(lambda ranked_by: selection.rank(jax.random.key(0), ranked_by))
+
+
+@functools.cache
+def extender(memory):
+    return jax.jit(Fitness(memory=memory).extend)
+
+
+def after(generations, memory) -> FitnessRecord:
+    record = fitness.nothing_known(len(generations[0]))
+    for newest in generations:
+        record = extender(memory)(record, jnp.array(newest))
+    return record
+
+
+def test_with_memory_1_only_the_newest_fitness_counts():
+    record = after([(1.0, 5.0), (0.1, 0.7)], memory=1)
+    np.testing.assert_array_equal(record.mean, np.array([0.1, 0.7], np.float32))
+
+
+def test_within_memory_the_record_is_the_mean():
+    np.testing.assert_allclose(after([(1.0, 0.0), (0.4, 0.6), (0.1, 0.3)], memory=5).mean, [0.5, 0.3], rtol=1e-5)
+
+
+def test_the_age_never_exceeds_the_memory():
+    assert after([(0.0, 0.0)] * 4, memory=3).age.tolist() == [3, 3]
+
+
+def test_a_team_that_broke_once_starts_anew():
+    record = FitnessRecord(jnp.array([1.0, jnp.nan]), jnp.array([3, 3]))
+    assert jnp.isnan(fitness.cautious(record)).tolist() == [False, True]
+    record = extender(10)(record, jnp.array([2.0, 4.0]))
+    assert record.mean.tolist() == [1.25, 4.0]
+    assert record.age.tolist() == [4, 1]
+
+
+def test_elites_take_their_record_along_and_everyone_else_starts_anew():
+    record = FitnessRecord(jnp.array([0.1, 0.2, 0.3, 0.4]), jnp.array([1, 2, 3, 4]))
+    selected = Selected(jnp.array([3, 1]), jnp.array([0]), jnp.array([False]))
+    inherited = fitness.inherit(record, selected)
+    np.testing.assert_allclose(inherited.mean, [0.4, 0.2, 0.0, 0.0])
+    assert inherited.age.tolist() == [4, 2, 0, 0]
+
+
+def test_teams_of_one_age_are_ranked_by_their_mean():
+    record = FitnessRecord(jnp.array([0.3, 0.9, 0.1, 0.5]), jnp.array([2, 2, 2, 2]))
+    assert rank(fitness.cautious(record)).tolist() == [1, 3, 0, 2]
+
+
+def test_a_young_team_needs_a_higher_mean_than_an_old_one():
+    record = FitnessRecord(jnp.array([0.80, 0.81, 0.0]), jnp.array([10, 1, 1]))
+    assert rank(fitness.cautious(record))[0] == 0
+
+
+def test_a_fitness_that_is_no_number_spoils_no_other_teams_rank():
+    record = FitnessRecord(jnp.array([0.3, jnp.nan, 0.5]), jnp.array([1, 1, 1]))
+    ranked_by = fitness.cautious(record)
+    assert np.isfinite(ranked_by[jnp.array([0, 2])]).all()
+    assert rank(ranked_by).tolist() == [2, 0, 1]
+
+
+def test_a_generation_is_ranked_by_the_record_that_it_extends():
+    known, newest = FitnessRecord(jnp.array([0.8, 0.0]), jnp.array([9, 0])), jnp.array([0.6, 0.7])
+    record, ranked_by = Fitness(memory=10)(known, newest)
+    np.testing.assert_allclose(record.mean, [0.78, 0.7], rtol=1e-5)
+    np.testing.assert_array_equal(ranked_by, fitness.cautious(record))
+
+
+def drawn(same: bool):
+    """A number for each instance that three teams play."""
+    keys = Fitness(episodes=4, same_instances=same).keys(jax.random.key(0), 3)
+    return np.asarray(jax.random.key_data(keys)).reshape(3, 4, -1)[..., -1]
+
+
+def test_every_team_has_episodes_of_its_own():
+    assert len(np.unique(drawn(same=False))) == 3 * 4
+
+
+def test_all_teams_may_play_the_same_instances():
+    numbers = drawn(same=True)
+    assert len(np.unique(numbers[0])) == 4
+    assert (numbers == numbers[:1]).all()
+
+
+def test_a_broken_team_is_counted_and_spoils_neither_the_best_nor_the_mean():
+    info = fitness.describe(jnp.array([0.5, jnp.nan, 1.0]))
+    assert (float(info.best_fitness), float(info.mean_fitness), int(info.broken_teams)) == (1.0, 0.75, 1)
+    np.testing.assert_array_equal(info.fitness, [0.5, np.nan, 1.0])
+
+
+@pytest.mark.parametrize("name", ["episodes", "memory"])
+def test_a_bad_setting_is_refused_in_one_sentence(name):
+    with pytest.raises(UserError, match=f"{name} is 0; make it a whole number of at least 1."):
+        dataclasses.replace(Fitness(), **{name: 0})

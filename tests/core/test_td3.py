@@ -1,0 +1,193 @@
+"""One round of updates of the gradient learner, checked against Algorithm 1."""
+
+import dataclasses
+import functools
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from merlax.core import td3
+from merlax.core.td3 import Td3
+from merlax.envs.base import Side
+from merlax.types import Transition
+from tests.support.td3 import ACT, AGENTS, JOINT, OBS, SEQUENTIAL, SIDE, new_learner, round_of, transitions
+
+
+def flat(critics):
+    """Critics that say 0 whatever they see."""
+    return jax.tree.map(jnp.zeros_like, critics)
+
+
+def targets(learner, batch, config=JOINT):
+    """The target y of Algorithm 1 without smoothing: the immediate part, and the bootstrapped one."""
+    action = learner.target_actor(batch.next_obs)
+    value = functools.reduce(jnp.minimum, [q(batch.next_obs, action) for q in learner.target_critics])
+    return config.reward_scale * batch.agent_reward, config.discount * value
+
+
+def loss(learner, batch, target):
+    return sum(jnp.mean((q(batch.obs, batch.action) - target) ** 2) for q in learner.critics)
+
+
+def changed(before, after):
+    return [bool((new != old).any()) for old, new in zip(*map(jax.tree.leaves, (before, after)), strict=True)]
+
+
+def test_a_truncated_transition_bootstraps():
+    learner, batch = new_learner(), transitions(terminated=False)
+    now, later = targets(learner, batch)
+    np.testing.assert_allclose(round_of(learner, batch)[1][0], loss(learner, batch, now + later), rtol=1e-5)
+
+
+def test_a_terminal_transition_does_not_bootstrap():
+    learner, batch = new_learner(), transitions(terminated=True)
+    now, _ = targets(learner, batch)
+    np.testing.assert_allclose(round_of(learner, batch)[1][0], loss(learner, batch, now), rtol=1e-5)
+
+
+@pytest.mark.parametrize("smaller", [0, 1])
+def test_the_smaller_of_the_twin_critics_counts(smaller):
+    learner, batch = new_learner(), transitions()
+    low = learner.target_critics[smaller].layers[-1].bias - 30.0
+    learner = eqx.tree_at(lambda tree: tree.target_critics[smaller].layers[-1].bias, learner, low)
+    now, later = targets(learner, batch)
+    assert later.max() < 0
+    np.testing.assert_allclose(round_of(learner, batch)[1][0], loss(learner, batch, now + later), rtol=1e-5)
+
+
+def test_smoothing_is_clipped():
+    learner, batch = new_learner(), transitions()
+    wild = dataclasses.replace(JOINT, smoothing=50.0, smoothing_clip=0.0)
+    np.testing.assert_allclose(round_of(learner, batch, wild)[1][0], round_of(learner, batch)[1][0], rtol=1e-6)
+
+
+def test_smoothing_moves_the_target_action_but_not_beyond_its_limits():
+    learner, batch = new_learner(), transitions()
+    first = [c.layers[0].weight.at[OBS, 0].set(1e-3) for c in flat(learner.target_critics)]
+    last = [jnp.eye(8, 1)] * 2  # the targets say a thousandth of the first action
+    where = lambda critics: [c.layers[i].weight for i in (0, 1) for c in critics]  # noqa: E731
+    critics = eqx.tree_at(where, flat(learner.target_critics), [*first, *last])
+    learner = dataclasses.replace(learner, critics=flat(learner.critics), target_critics=critics)
+    wild = dataclasses.replace(JOINT, smoothing=1e6, smoothing_clip=1e6, discount=1.0, reward_scale=1e-9)
+    # Every smoothed action is -1 or 1, so both critics miss their target by a thousandth.
+    np.testing.assert_allclose(round_of(learner, batch, wild)[1][0], 2e-6, rtol=1e-3)
+
+
+@pytest.mark.parametrize("config", [JOINT, SEQUENTIAL])
+def test_the_actor_moves_in_every_second_round_only(config):
+    first, batch = new_learner(), transitions()
+    second, _ = round_of(first, batch, config)
+    third, _ = round_of(second, batch, config)
+    fourth, _ = round_of(third, batch, config)
+    for part in ("actor", "target_actor", "actor_moments"):
+        assert not any(changed(getattr(first, part), getattr(second, part)))
+        assert any(changed(getattr(second, part), getattr(third, part)))
+        assert not any(changed(getattr(third, part), getattr(fourth, part)))
+    assert all(changed(first.critics, second.critics))
+    assert int(fourth.rounds) == 3
+
+
+@pytest.mark.parametrize("config", [JOINT, SEQUENTIAL])
+def test_two_rounds_move_the_head_of_every_agent(config):
+    before, batch = new_learner(), transitions()
+    after, _ = round_of(round_of(before, batch, config)[0], batch, config)
+    moved = (after.actor.heads.weight != before.actor.heads.weight).reshape(8, AGENTS, ACT)
+    assert moved.any(axis=(0, 2)).all()
+
+
+def test_sequential_updates_of_one_agent_are_the_joint_ones():
+    joint = sequential = new_learner(side=Side.equal(1, OBS, ACT))
+    batch = transitions(agents=1)
+    for _ in range(2):
+        (joint, losses), (sequential, losses_2) = round_of(joint, batch), round_of(sequential, batch, SEQUENTIAL)
+        jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-5), (joint, losses), (sequential, losses_2))
+
+
+def test_sequential_updates_train_each_head_on_its_own_agents_observations():
+    learner, batch = new_learner(rounds=1), transitions()
+    silent = dataclasses.replace(batch, obs=batch.obs.at[:, 1].set(0.0))
+    moments = [round_of(learner, seen, SEQUENTIAL)[0].actor_moments[0].mu.heads.weight for seen in (batch, silent)]
+    first, second = np.moveaxis(np.reshape(moments, (2, 8, AGENTS, ACT)), 2, 0)
+    np.testing.assert_allclose(first[0], first[1], atol=1e-6)
+    assert np.abs(second[0] - second[1]).max() > 1e-3
+
+
+def test_target_critics_follow_by_exactly_tau():
+    before = new_learner()
+    after, _ = round_of(before, transitions())
+    expected = jax.tree.map(lambda slow, fast: 0.9 * slow + 0.1 * fast, before.target_critics, after.critics)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), after.target_critics, expected)
+
+
+def test_the_target_actor_follows_by_exactly_tau_when_the_actor_moves():
+    before = new_learner(rounds=1)
+    after, _ = round_of(before, transitions())
+    expected = jax.tree.map(lambda slow, fast: 0.9 * slow + 0.1 * fast, before.target_actor, after.actor)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), after.target_actor, expected)
+
+
+def test_the_actor_climbs_the_first_critic():
+    learner, batch = new_learner(rounds=1), transitions()
+    after, _ = round_of(learner, batch)
+    value = lambda actor: after.critics[0](batch.obs, actor(batch.obs)).mean()  # noqa: E731
+    assert value(after.actor) > value(learner.actor)
+
+
+def test_the_penalty_alone_shrinks_the_preactivation():
+    learner, batch = new_learner(rounds=1), transitions()
+    learner = dataclasses.replace(learner, critics=flat(learner.critics))
+    penalised = dataclasses.replace(JOINT, action_penalty=1.0, reward_scale=1e-9, discount=0.0)
+    after, _ = round_of(learner, batch, penalised)
+    size = lambda actor: (actor.preactivation(batch.obs) ** 2).mean()  # noqa: E731
+    assert size(after.actor) < size(learner.actor)
+
+
+def test_the_targets_of_a_new_learner_are_copies():
+    learner = jax.jit(lambda key: td3.init(key, SIDE, (8,), JOINT))(jax.random.key(0))
+    jax.tree.map(np.testing.assert_array_equal, learner.actor, learner.target_actor)
+    jax.tree.map(np.testing.assert_array_equal, learner.critics, learner.target_critics)
+    assert (learner.critics[0].layers[0].weight != learner.critics[1].layers[0].weight).all()
+
+
+# What a learner is paid, of the two rewards that the buffer keeps.
+
+PAID = Transition(
+    obs=jnp.zeros((1, AGENTS, OBS)), action=jnp.zeros((1, AGENTS, ACT)), agent_reward=jnp.array([[1.0, -2.0]]),
+    team_reward=jnp.array([[0.5, 0.5]]), next_obs=jnp.zeros((1, AGENTS, OBS)), terminated=jnp.zeros((1, AGENTS), bool),
+)  # fmt: skip
+BOUNDS = 5.0, 4.0  # of the team's reward, and of an agent's
+
+
+def paid(bounds=(1.0, 1.0), **options):
+    return td3.pay(PAID, Td3(**options), bounds)[0].tolist()
+
+
+def test_agents_are_paid_their_own_reward_whatever_the_team_gets():
+    assert paid(BOUNDS, reward="agent") == [1.0, -2.0]
+
+
+def test_globally_every_agent_is_paid_the_team_reward_alone():
+    assert paid(BOUNDS, reward="global") == [0.5, 0.5]
+
+
+def test_the_mixed_reward_adds_the_weighted_team_reward():
+    assert paid(reward="mixed") == [1.0 + 10 * 0.5, -2.0 + 10 * 0.5]
+    assert paid(reward="mixed", team_weight=100.0) == [51.0, 48.0]
+
+
+def test_the_mixed_reward_normalises_each_by_its_own_bound():
+    assert paid(BOUNDS, reward="mixed") == pytest.approx([1.0 / 4 + 10 * 0.5 / 5, -2.0 / 4 + 10 * 0.5 / 5])
+
+
+@pytest.mark.parametrize("reward", ["agent", "global", "mixed"])
+@pytest.mark.parametrize("order", ["joint", "sequential"])
+def test_critics_learn_the_reward_that_their_learner_is_paid(order, reward):
+    """The critics say 0, and nothing is bootstrapped, so each one's error is the scaled reward alone."""
+    learner, batch = new_learner(), transitions()
+    learner = dataclasses.replace(learner, critics=flat(learner.critics))
+    config = dataclasses.replace(JOINT, order=order, reward=reward, discount=0.0, critic_rate=1e-12)
+    expected = 2 * np.mean((config.reward_scale * td3.pay(batch, config, BOUNDS)) ** 2)
+    np.testing.assert_allclose(round_of(learner, batch, config, BOUNDS)[1][0], expected, rtol=1e-5)

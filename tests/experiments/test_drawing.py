@@ -1,0 +1,75 @@
+"""From numbers to the figure that an experiment asks for."""
+
+from pathlib import Path
+
+import pytest
+
+from merlax.experiments import catalogue, drawing, results
+from merlax.experiments.results import Results, Row
+from merlax.types import UserError
+from tests.support.drawing import words_of
+
+
+def made(experiment: str, measure: str, *runs: tuple[str, str, list[float]]) -> Results:
+    """A number per seed and 100 frames, for each world and method."""
+    return Results(
+        tuple(
+            Row(experiment, world, method, seed, frames, measure, value)
+            for world, method, values in runs
+            for frames in (100, 200)
+            for seed, value in enumerate(values)
+        )
+    )
+
+
+def drawn(found: Results, out: Path) -> str:
+    return words_of(drawing.draw(found, Path("nowhere"), out / "figure.svg"))
+
+
+def test_curves_have_a_panel_per_world_and_the_published_numbers(tmp_path):
+    pinned, free = "rover-3 (speed pinned)", "rover-3 (speed free)"
+    words = drawn(made("scores", "champion_score", (pinned, "MERL", [0.5, 0.7]), (free, "MERL", [0.9])), tmp_path)
+    for text in (pinned, free, "MERL 0.60", "MERL 0.90"):
+        assert f"<!-- {text} -->" in words
+    assert words.count("<!-- paper: MERL 0.48 -->") == 1  # it was made with the speed pinned
+
+
+def test_a_sweep_stands_beside_merl_and_says_how_long_the_runs_were(tmp_path):
+    world = "rover-3 (speed pinned)"
+    runs = [(world, f"EA, population {population}", [0.1, 0.3]) for population in (10, 100)]
+    words = drawn(made("ea-population", "final_score", (world, "MERL", [0.6]), *runs), tmp_path)
+    for text in ("MERL 0.60", "population", "◇ paper: EA 0.30", f"{world}, 0.2 k frames"):
+        assert f"<!-- {text} -->" in words
+
+
+def test_the_selection_rate_names_an_option_that_all_worlds_share_once(tmp_path):
+    worlds = [f"rover-{coupling} (speed pinned)" for coupling in (1, 3)]
+    rates = made("selection-rate", "migrant_selected", *((world, "MERL", [1.0, 0.0]) for world in worlds))
+    words = drawn(rates, tmp_path)
+    assert "<!-- Selection rate of migrants (speed pinned) -->" in words
+    assert "<!-- rover-3 0.50 -->" in words
+
+
+def test_finals_show_what_was_measured_or_else_the_final_scores(tmp_path):
+    scores = made("two-rovers-ea", "final_score", ("two-rovers", "EA, fast", [1.0]), ("two-rovers", "EA, paper", [0.5]))
+    assert "<!-- final score -->" in drawn(scores, tmp_path)
+    more = made("touches", "score_against_own", ("predator-prey", "MERL", [1.5, 1.7]))
+    also = made("touches", "final_score", ("predator-prey", "MERL", [1.0, 1.0]))
+    words = drawn(Results((*more.rows, *also.rows)), tmp_path)
+    assert "<!-- score against own -->" in words
+    assert "<!-- final score -->" not in words
+
+
+def test_trajectories_need_the_run_folders(tmp_path):
+    found = made("trajectories", "final_score", ("rover-3 (speed pinned)", "MERL", [0.5]))
+    with pytest.raises(UserError, match="not a run folder"):
+        drawing.draw(found, tmp_path, tmp_path / "figure.png")
+
+
+COMMITTED = Path(__file__).parents[2] / "results"
+
+
+@pytest.mark.parametrize("name", ["motivating", "scores", "touches", "tune-particles", "two-rovers-ea"])
+def test_the_committed_results_can_be_drawn(name, tmp_path):
+    words = drawn(results.read(COMMITTED / f"{name}.csv"), tmp_path)
+    assert f"<!-- {catalogue.experiment(name).title} -->" in words

@@ -1,0 +1,52 @@
+"""Our own experiments: what the docs report, and what the presets were tuned on."""
+
+from merlax.algorithms import presets
+from merlax.experiments import jobs, ours
+from merlax.experiments.spec import Job
+
+NAMED = {experiment.name: experiment for experiment in ours.EXPERIMENTS}
+
+
+def test_our_experiments_are_there():
+    assert list(NAMED) == ["scores", "two-rovers-ea", "tune-particles", "touches"]
+
+
+def test_scores_train_as_long_as_the_docs_say():
+    assert {job.task.label: job.frames for job in NAMED["scores"].jobs()} == {
+        "rover-3 (speed pinned)": 2_000_000,
+        "rover-3 (speed free)": 2_000_000,
+        "rover-1 (speed free)": 1_000_000,
+        "two-rovers": 400_000,
+    }
+
+
+def test_only_the_pinned_speed_is_compared_with_the_published_score():
+    assert NAMED["scores"].published("rover-3 (speed pinned)", "MERL") == 0.48
+    assert NAMED["scores"].published("rover-3 (speed free)", "MERL") is None
+
+
+def test_tuning_keeps_to_seeds_that_no_score_comes_from():
+    assert set(NAMED["tune-particles"].seeds) <= set(range(1, 10))
+    for name in ("scores", "two-rovers-ea", "touches"):
+        assert not set(NAMED[name].seeds) & set(range(1, 10))
+
+
+def test_the_variant_that_won_is_the_preset():
+    """Whoever changes the preset must tune again, or say that it differs from what was measured."""
+    experiment = NAMED["tune-particles"]
+    settings = {}
+    for method in experiment.methods:
+        recorded = jobs.record(Job(experiment.tasks[0], method, 1, experiment.frames))
+        assert recorded is not None
+        settings[method.label] = recorded["settings"]
+    preset = jobs.record(Job(experiment.tasks[0], NAMED["touches"].methods[0], 1, experiment.frames))
+    assert preset is not None
+    assert settings["scale-short"] == preset["settings"]
+    others = [settings[label] for label in settings if label != "scale-short"]
+    assert all(other != preset["settings"] for other in others)
+    assert all(own != other for i, own in enumerate(others) for other in others[:i])
+
+
+def test_ea_is_compared_by_preset():
+    fast, paper = NAMED["two-rovers-ea"].methods
+    assert presets.preset(fast.preset, "two-rovers", "ea") != presets.preset(paper.preset, "two-rovers", "ea")

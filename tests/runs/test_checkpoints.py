@@ -1,0 +1,269 @@
+"""A checkpoint comes back exactly, or one sentence says why not; nothing in it is ever executed."""
+
+import json
+import logging
+import pickle
+import shutil
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import merlax
+from merlax.core import replay
+from merlax.envs.base import Side
+from merlax.runs import checkpoints, policies
+from merlax.runs.checkpoints import Position, Saver
+from merlax.types import UserError
+
+CONFIG = {"world": "rover-3", "algorithm": "merl", "seed": 1}
+RUN = checkpoints.identity(CONFIG)
+SIDE = Side.equal(2, obs_size=3, act_size=1)
+
+
+def state(seed: int, filled: int = 3):
+    """Something with weights, a counter and a buffer that is not full."""
+    keys = jax.random.split(jax.random.key(seed), 2)
+    buffer = replay.create(10, SIDE)
+    rows = buffer.rows.at[:, :filled].set(jax.random.normal(keys[0], (1, filled, 2, 16)))
+    buffer = replay.Buffer(rows, jnp.array([filled]), jnp.array([filled]), 3, 1)
+    return {"weights": jax.random.normal(keys[1], (4, 5)), "rounds": jnp.array(seed), "buffer": buffer}
+
+
+def save(folder: Path, generation: int, run=RUN) -> None:
+    checkpoints.save(folder, Position(generation, 10 * generation, 0.5), run, checkpoints.snapshot(state(generation)))
+
+
+def same(a, b) -> bool:
+    return all(np.array_equal(x, y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True))
+
+
+def newest(folder: Path):
+    found = checkpoints.newest(folder, RUN, state(0))
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run") / "checkpoints"
+    for generation in (1, 2, 3):
+        save(folder, generation)
+    return folder
+
+
+@pytest.fixture
+def folder(saved, tmp_path):
+    return Path(shutil.copytree(saved, tmp_path / "checkpoints"))
+
+
+def test_it_comes_back_exactly_and_only_two_are_kept(folder):
+    assert checkpoints.generations(folder) == [2, 3]
+    position, back = newest(folder)
+    assert position == Position(3, 30, 0.5)
+    assert same(back, state(3))
+
+
+def test_only_the_filled_part_of_a_buffer_is_stored():
+    assert checkpoints.snapshot(state(1, filled=3))["buffer.rows.0"].shape == (1, 3, 2, 16)
+
+
+def test_a_state_with_other_arrays_is_refused(folder):
+    other = state(0) | {"weights": jnp.zeros((5, 4))}
+    with pytest.raises(UserError, match="weights has another shape or type"):
+        checkpoints.load(folder / "3", RUN, other)
+    with pytest.raises(UserError, match="other arrays than this run"):
+        checkpoints.load(folder / "3", RUN, {"weights": jnp.zeros((4, 5))})
+
+
+def test_without_any_there_is_nothing_to_go_on_from(tmp_path):
+    assert checkpoints.newest(tmp_path / "checkpoints", RUN, state(0)) is None
+
+
+def test_what_a_killed_process_left_of_a_save_is_no_checkpoint_and_removed_by_the_next(folder):
+    left = folder / "4.orbax-checkpoint-tmp"
+    shutil.copytree(folder / "3", left)
+    assert newest(folder)[0].generation == 3
+    save(folder, 5)
+    assert not left.exists()
+    assert checkpoints.generations(folder) == [3, 5]
+
+
+def test_an_interval_of_0_saves_every_time_and_a_long_one_never(tmp_path):
+    often, seldom = Saver(tmp_path / "often", CONFIG, 0.0), Saver(tmp_path / "seldom", CONFIG, 1000.0)
+    for saver in (often, seldom):
+        for generation in (1, 2):
+            saver.maybe(Position(generation), state(generation))
+        saver.close()
+    assert checkpoints.generations(often.folder) == [1, 2]
+    assert checkpoints.generations(seldom.folder) == []
+    assert often.seconds > 0 == seldom.seconds
+    assert often.last_good() == f"the last good checkpoint is '{often.folder / '2'}'"
+    assert seldom.last_good() == "there is no checkpoint yet"
+
+
+def test_checkpoints_that_take_long_come_less_often(tmp_path, monkeypatch):
+    clock = iter(range(0, 1000, 10))  # every look at it is ten seconds after the last
+    monkeypatch.setattr(checkpoints.time, "monotonic", lambda: float(next(clock)))
+    saver = Saver(tmp_path, CONFIG, 5.0)
+    monkeypatch.setattr(checkpoints, "_save", lambda *args: None)
+    saver.maybe(Position(1), {})
+    assert saver.seconds == 10.0
+    assert saver._due == 40.0 + 10.0 / checkpoints.LARGEST_SHARE
+    saver.close()
+
+
+@pytest.mark.parametrize("every", [-1.0, float("nan"), float("inf")])
+def test_an_interval_that_is_none_is_refused(tmp_path, every):
+    with pytest.raises(UserError, match="give a number of seconds"):
+        Saver(tmp_path, CONFIG, every)
+
+
+def largest(folder: Path) -> Path:
+    return max((file for file in folder.rglob("*") if file.is_file()), key=lambda file: file.stat().st_size)
+
+
+def cut_short(folder: Path) -> None:
+    file = largest(folder)
+    file.write_bytes(file.read_bytes()[:-100])
+
+
+def flip_a_bit(folder: Path) -> None:
+    file = largest(folder)
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+
+
+def empty_all_files(folder: Path) -> None:
+    for file in folder.rglob("*"):
+        if file.is_file():
+            file.write_bytes(b"")
+
+
+def empty(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.mkdir()
+
+
+def edit_the_manifest(folder: Path) -> None:
+    file = folder / "manifest" / "metadata"
+    file.write_text(file.read_text().replace('"frames": 30', '"frames": 31'))
+
+
+def of_format(number: int):
+    def change(folder: Path) -> None:
+        file = folder / "manifest" / "metadata"
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"format": number}))
+
+    return change
+
+
+def from_a_run_with(**changes):
+    def replace(folder: Path) -> None:
+        shutil.rmtree(folder)
+        save(folder.parent, 3, checkpoints.identity(CONFIG | changes))
+
+    return replace
+
+
+DAMAGES = [
+    (cut_short, "is damaged"),
+    (flip_a_bit, "is damaged"),
+    (empty_all_files, "is damaged"),
+    (empty, "is damaged"),
+    (edit_the_manifest, "is damaged"),
+    (of_format(checkpoints.FORMAT + 1), "by a newer version"),
+    (of_format(checkpoints.FORMAT - 1), "by an older version"),
+    (from_a_run_with(world="rover-4"), "another world ('rover-4', not 'rover-3')"),
+    (from_a_run_with(algorithm="ea"), "another algorithm"),
+    (from_a_run_with(seed=2), "other settings"),
+]
+
+
+@pytest.mark.parametrize(("damage", "sentence"), DAMAGES, ids=[f"{d.__name__}-{s}" for d, s in DAMAGES])
+def test_a_bad_one_is_named_and_the_one_before_it_used(folder, damage, sentence, caplog):
+    damage(folder / "3")
+    with caplog.at_level(logging.WARNING, "merlax"):
+        position, back = newest(folder)
+    assert position.generation == 2
+    assert same(back, state(2))
+    assert sentence in caplog.text
+    assert checkpoints.generations(folder) == [2]  # the bad one will not be in the way of the next
+
+
+def test_without_a_good_one_a_sentence_ends_it(folder):
+    shutil.rmtree(folder / "2")
+    flip_a_bit(folder / "3")
+    with pytest.raises(UserError, match=r"is damaged .* no other checkpoint"):
+        checkpoints.newest(folder, RUN, state(0))
+
+
+def test_any_flipped_byte_is_noticed_or_does_no_harm(folder):
+    chance = np.random.default_rng(0)
+    files = [file for file in (folder / "3").rglob("*") if file.is_file()]
+    for number in range(40):
+        file = files[number % len(files)]
+        whole = file.read_bytes()
+        data = bytearray(whole)
+        data[chance.integers(len(data))] ^= 1 << chance.integers(8)
+        file.write_bytes(data)
+        try:
+            position, arrays = checkpoints.load(folder / "3", RUN, state(0))
+            assert position == Position(3, 30, 0.5)
+            assert same(checkpoints.restore(state(0), arrays), state(3))
+        except UserError:
+            pass  # noticed
+        file.write_bytes(whole)
+
+
+class Attack:
+    """Leaves a file when it is unpickled."""
+
+    def __init__(self, mark: Path):
+        self.mark = mark
+
+    def __reduce__(self):
+        return Path.touch, (self.mark,)
+
+
+def test_nothing_from_a_stranger_is_executed(folder, tmp_path):
+    mark = tmp_path / "executed"
+    attack = pickle.dumps(Attack(mark))
+    pickle.loads(attack)
+    assert mark.exists()  # the attack works on whoever unpickles
+    mark.unlink()
+
+    for file in (folder / "3").rglob("*"):
+        if file.is_file():
+            file.write_bytes(attack)
+    with pytest.raises(UserError):
+        checkpoints.load(folder / "3", RUN, state(0))
+    for file in (folder / "2").rglob("*"):
+        if file.is_file() and "manifest" not in file.parent.name:
+            file.write_bytes(attack)
+    with pytest.raises(UserError):
+        checkpoints.load(folder / "2", RUN, state(0))
+
+    run = tmp_path / "run"
+    policies.save(run / "champion", merlax.TeamPolicy(jax.random.key(0), SIDE, (4,)))
+    weights = run / "champion" / "weights.npz"
+    with np.load(weights) as file:
+        names = file.files
+    evil: dict[str, Any] = {name: np.array(Attack(mark), dtype=object) for name in names}
+    np.savez(weights, **evil)
+    with pytest.raises(UserError, match="no champion"):
+        policies.load(run / "champion")
+    weights.write_bytes(attack)
+    with pytest.raises(UserError, match="no champion"):
+        policies.load(run / "champion")
+    for name in ("config.json", "progress.csv", "final.json"):
+        (run / name).write_bytes(attack)
+    with pytest.raises(UserError):
+        merlax.load(run)
+    with pytest.raises(UserError):
+        merlax.resume(run, quiet=True)
+    assert not mark.exists()

@@ -1,0 +1,86 @@
+"""A score is the mean of fresh episodes, and the same seed gives every team the same ones."""
+
+import dataclasses
+import math
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+
+from merlax import envs
+from merlax.core.networks import TeamPolicy
+from merlax.core.players import PolicyPlayer
+from merlax.core.rollout import Field
+from merlax.runs import evaluation
+from merlax.runs.reader import Run
+from merlax.types import UserError
+from tests.probes.darts import Darts
+from tests.probes.episodes import Countdown
+from tests.support.weights import weights
+
+
+def player(env, seed=0) -> PolicyPlayer:
+    return PolicyPlayer(weights(lambda key: TeamPolicy(key, env.sides[0], (4,)), seed))
+
+
+def score(env, episodes, seed=0):
+    return evaluation.evaluate(evaluation.evaluation_key(seed), Field(env), player(env), episodes)
+
+
+def test_a_world_that_always_pays_the_same_has_that_score_without_doubt():
+    found = score(Countdown(last=4), 3)
+    assert (found.mean, found.interval95, found.episodes) == (1.0 + 2.0 + 3.0 + 4.0, 0.0, 3)
+    assert str(found) == "10.000 ± 0.000"
+
+
+def test_one_episode_leaves_the_doubt_unknown():
+    assert math.isnan(score(Countdown(), 1).interval95)
+
+
+def test_the_interval_is_that_of_the_mean():
+    env = Darts("team")
+    field, team = Field(env), player(env)
+    found = evaluation.evaluate(evaluation.evaluation_key(3), field, team, 20)
+    from merlax.core import rollout
+
+    each = np.asarray(rollout.play_test(evaluation.evaluation_key(3), field, team, 20).fitness, np.float64)
+    assert found.mean == pytest.approx(each.mean())
+    assert found.interval95 == pytest.approx(1.96 * each.std(ddof=1) / math.sqrt(20))
+    assert found.interval95 > 0
+
+
+def test_the_same_seed_gives_the_same_episodes_and_another_one_others():
+    env = Darts("team")
+    assert score(env, 8, seed=1) == score(env, 8, seed=1) != score(env, 8, seed=2)
+
+
+def test_evaluation_never_meets_the_instances_of_training():
+    own = jax.random.key_data(evaluation.evaluation_key(5)).tolist()
+    training = jax.random.key(5)
+    assert own not in [jax.random.key_data(jax.random.fold_in(training, g)).tolist() for g in range(100)]
+
+
+def test_with_the_same_seed_every_team_meets_the_same_instance():
+    env = envs.make("rover-1", horizon=3)
+    runs = [Run(Path(), {}, env, player(env, seed).policy) for seed in (0, 1)]
+    one, other = (evaluation.trace(run, seed=4) for run in runs)
+    np.testing.assert_array_equal(one.states.poi[0], other.states.poi[0])
+    assert not np.array_equal(one.states.position[-1], other.states.position[-1])
+    assert not np.array_equal(evaluation.trace(runs[0], seed=5).states.poi[0], one.states.poi[0])
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_a_seed_that_jax_does_not_take_is_refused(seed):
+    with pytest.raises(UserError, match=f"seed is {seed}"):
+        evaluation.evaluation_key(seed)
+
+
+def test_no_episodes_are_refused():
+    evaluation.check_episodes(1)
+    with pytest.raises(UserError, match="at least 1"):
+        evaluation.check_episodes(0)
+
+
+def test_a_score_is_plain_data():
+    assert dataclasses.asdict(evaluation.Score(0.5, 0.1, 10)) == {"mean": 0.5, "interval95": 0.1, "episodes": 10}

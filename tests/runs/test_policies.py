@@ -1,0 +1,100 @@
+"""A champion on disk: exact, alone, harmless, and refused in one sentence when it is broken."""
+
+import json
+import pickle
+import zipfile
+
+import jax
+import numpy as np
+import pytest
+
+from merlax import envs
+from merlax.core.networks import TeamPolicy
+from merlax.envs.base import Side
+from merlax.runs import policies
+from merlax.types import UserError
+
+SIDE = Side.equal(3, obs_size=5, act_size=2)
+
+
+@pytest.fixture
+def policy() -> TeamPolicy:
+    return TeamPolicy(jax.random.key(0), SIDE, (4, 6))
+
+
+@pytest.fixture
+def folder(policy, tmp_path):
+    policies.save(tmp_path / "champion", policy)
+    return tmp_path / "champion"
+
+
+def test_a_champion_comes_back_bit_for_bit(policy, folder):
+    loaded = policies.load(folder)
+    assert jax.tree.structure(loaded) == jax.tree.structure(policy)
+    assert all(np.array_equal(a, b) for a, b in zip(jax.tree.leaves(loaded), jax.tree.leaves(policy), strict=True))
+
+
+def test_saving_again_replaces_it_and_leaves_nothing_else(folder):
+    other = TeamPolicy(jax.random.key(1), SIDE, (4, 6))
+    policies.save(folder, other)
+    assert np.array_equal(policies.load(folder).heads.weight, other.heads.weight)
+    assert [p.name for p in folder.parent.iterdir()] == ["champion"]
+
+
+def test_a_save_killed_between_its_renames_loses_nothing(policy, folder):
+    folder.rename(folder.with_name("champion.old"))
+    assert np.array_equal(policies.load(folder).heads.weight, policy.heads.weight)
+
+
+@pytest.mark.parametrize("name", ["policy.json", "weights.npz"])
+@pytest.mark.parametrize("damage", ["cut", "empty", "missing"])
+def test_a_broken_champion_is_refused(folder, name, damage):
+    content = (folder / name).read_bytes()
+    (folder / name).unlink()
+    if damage != "missing":
+        (folder / name).write_bytes(content[: len(content) // 2] if damage == "cut" else b"")
+    with pytest.raises(UserError, match="no champion"):
+        policies.load(folder)
+
+
+def test_a_champion_with_nan_is_refused(folder, policy):
+    broken = jax.tree.map(lambda leaf: leaf.at[0].set(np.nan), policy)
+    policies.save(folder, broken)
+    with pytest.raises(UserError, match="not finite"):
+        policies.load(folder)
+
+
+def test_a_champion_of_another_format_is_refused(folder):
+    sizes = json.loads((folder / "policy.json").read_text())
+    (folder / "policy.json").write_text(json.dumps(sizes | {"format": 99}))
+    with pytest.raises(UserError, match="another version"):
+        policies.load(folder)
+
+
+def test_a_champion_of_another_world_is_refused(policy):
+    policies.check_fits(policy, SIDE, "The champion")
+    with pytest.raises(
+        UserError, match=r"^The champion was trained for another world: its num_agents is 3, .* is 12\.$"
+    ):
+        policies.check_fits(policy, envs.make("rover-6").sides[0], "The champion")
+
+
+class Exploit:
+    """Unpickling it leaves a mark."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return (open, (str(self.mark), "w"))
+
+
+def test_a_pickled_array_in_a_champion_is_not_executed(folder, tmp_path):
+    mark = tmp_path / "executed"
+    evil = np.array([Exploit(mark)], dtype=object)
+    np.savez(folder / "weights.npz", allow_pickle=True, **{"heads.weight": evil})
+    with zipfile.ZipFile(folder / "weights.npz") as file:
+        assert pickle.dumps(Exploit(mark))[:2] in file.read("heads.weight.npy")
+    with pytest.raises(UserError):
+        policies.load(folder)
+    assert not mark.exists()

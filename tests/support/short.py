@@ -1,0 +1,27 @@
+"""Runs that end within a moment, in this process: EA with six teams of a few units."""
+
+from pathlib import Path
+from typing import Any
+
+import merlax
+from tests.probes.rendezvous import Rendezvous
+
+WORLD = Rendezvous()
+SETTINGS = {"population": 6, "fitness": {"episodes": 1}, "actor_hidden": [8]}
+GENERATION = 6 * WORLD.horizon  # frames
+
+
+def train(out: Path, generations: int = 2, algorithm: Any = "ea", **options: Any) -> merlax.Run:
+    """A run of so many generations."""
+    given = {"frames": generations * GENERATION, "settings": SETTINGS, "quiet": True} | options
+    return merlax.train(WORLD, algorithm, out=out, **given)
+
+
+def stopped(out: Path, generations: int, **options: Any) -> merlax.Run:
+    """A run of three more generations than it gets: a callback ends it, after a checkpoint."""
+    return train(out, generations + 3, callbacks=[lambda row: row["generation"] == generations], **options)
+
+
+def resume(out: Path, **options: Any) -> merlax.Run:
+    """Continue one of these."""
+    return merlax.resume(out, env=WORLD, quiet=True, **options)
