@@ -1,11 +1,10 @@
 """What a checkpoint costs: seconds that training waits for it, its bytes on disk and in memory.
 
-python benchmarks/checkpoint_cost.py --out results/reliability/checkpoints.json
+python benchmarks/checkpoint_cost.py --out results/benchmarks/checkpoint_cost.json
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import resource
 import statistics
@@ -16,33 +15,33 @@ from typing import Any
 
 import jax
 import numpy as np
+from reporting import parser, report
 
+from merlax.algorithms.merl import Merl
 from merlax.core import devices
-from merlax.runs import checkpoints
-from merlax.runs import reader as runs
-from merlax.runs import setup as setups
-from merlax.runs.checkpoints import Position
-from merlax.runs.saving import EVERY_SECONDS, Saver
+from merlax.runs import checkpoints, reader, setup
+from merlax.runs.checkpoints import EVERY_SECONDS, Position, Saver
 
 REPEATS = 5
 
 
 def measure(world: str, preset: str) -> dict[str, Any]:
     """One world, with its buffers full."""
-    setup = setups.plan(world, "merl", frames=10**9, seed=1, preset=preset)
-    match, key = setup.match(), jax.random.key(1)
-    state = match.init(jax.random.fold_in(key, 0))
+    planned = setup.plan(world, "merl", frames=10**9, seed=1, preset=preset)
+    assert isinstance(planned.algorithm, Merl)
+    game, key = planned.game(), jax.random.key(1)
+    state = game.init(jax.random.fold_in(key, 0))
     generation, seconds = 0, []
-    capacity = setup.settings.td3.buffer
-    while int(state[0].buffer.size.sum()) < capacity or generation < 3:
+    capacity = planned.algorithm.learners[0].buffer
+    while int(state.team.buffer.size.sum()) < capacity or generation < 3:
         generation += 1
         start = time.monotonic()
-        state, metrics = match.step(jax.random.fold_in(key, generation), state)
-        jax.block_until_ready(metrics)
+        state, done = game.step(jax.random.fold_in(key, generation), state)
+        jax.block_until_ready(done)
         seconds.append(time.monotonic() - start)
     waited: list[float] = []
     with tempfile.TemporaryDirectory(dir=".") as folder:
-        config = json.loads(json.dumps(setup.record()))
+        config = json.loads(json.dumps(planned.record()))
         saver = Saver(Path(folder), config)
         saver.save(Position(0), state)  # the first one imports Orbax
         for repeat in range(REPEATS):
@@ -55,6 +54,7 @@ def measure(world: str, preset: str) -> dict[str, Any]:
         position_and_state = saver.newest(state)
         loading = time.monotonic() - start
         assert position_and_state is not None
+        saver.close()
     wait = statistics.median(waited)
     return {
         "waiting_seconds": round(wait, 3),
@@ -73,22 +73,13 @@ def _peak_memory() -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--worlds", nargs="+", default=["rover-3", "predator-prey", "two-rovers"])
-    parser.add_argument("--preset", default="fast")
-    parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
-    devices.use_compilation_cache()
-    result = {
-        "interval_seconds": EVERY_SECONDS,
-        **{world: measure(world, options.preset) for world in options.worlds},
-        **runs.versions(),
-    }
-    text = json.dumps(result, indent=2)
-    print(text)
-    if options.out:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(text + "\n")
+    arguments = parser(__doc__)
+    arguments.add_argument("--worlds", nargs="+", default=["rover-3", "predator-prey", "two-rovers"])
+    arguments.add_argument("--preset", default="fast")
+    options = arguments.parse_args()
+    devices.prepare()
+    costs = {world: measure(world, options.preset) for world in options.worlds}
+    report({"interval_seconds": EVERY_SECONDS, **costs, **reader.versions()}, options.out)
 
 
 if __name__ == "__main__":

@@ -1,25 +1,25 @@
 """Does it pay to let XLA optimise more? A generation's two halves, compiled at several levels; they take turns.
 
-python benchmarks/compile_level.py    # MERL on rover-3; prints JSON
+python benchmarks/compile_level.py --out results/benchmarks/compile_level.json    # MERL on rover-3
 """
 
 from __future__ import annotations
 
-import json
 import statistics
 import time
 from collections.abc import Callable
 from typing import Any
 
 import jax
+from reporting import parser, report
 
 from merlax import envs
 from merlax.algorithms import presets
-from merlax.algorithms.merl import Merl
+from merlax.algorithms.base import Seat
+from merlax.algorithms.game import Game
 from merlax.core import devices
 
 LEVELS = (3, 2, 1)
-ROUNDS = 25
 
 
 def seconds(function: Callable[..., Any], *args: Any) -> float:
@@ -29,32 +29,41 @@ def seconds(function: Callable[..., Any], *args: Any) -> float:
     return time.perf_counter() - start
 
 
-def compare(function: Callable[..., Any], *args: Any) -> dict[str, Any]:
+def compare(rounds: int, function: Callable[..., Any], *args: Any) -> dict[str, Any]:
     """Seconds to compile it, and its time over that at the first level: the median over the rounds."""
     compiled, first = {}, {}
     for level in LEVELS:
         compiled[level] = jax.jit(function, compiler_options={"xla_backend_optimization_level": level})
         first[level] = seconds(compiled[level], *args)
-    rounds = [{level: seconds(compiled[level], *args) for level in LEVELS} for _ in range(ROUNDS)]
-    ratio = {level: statistics.median(times[level] / times[LEVELS[0]] for times in rounds) for level in LEVELS}
+    times = [{level: seconds(compiled[level], *args) for level in LEVELS} for _ in range(rounds)]
+    ratio = {level: statistics.median(each[level] / each[LEVELS[0]] for each in times) for level in LEVELS}
     return {"first_call_s": first, "time_ratio": ratio}
 
 
 def main() -> None:
     """Measure and print."""
+    arguments = parser(__doc__)
+    arguments.add_argument("--world", default="rover-3")
+    arguments.add_argument("--rounds", type=int, default=25)
+    options = arguments.parse_args()
+    devices.prepare()
     jax.config.update("jax_enable_compilation_cache", False)
-    devices.use_all_cores()
-    algorithm = Merl(envs.make("rover-3"), presets.preset("fast", "rover-3"))
-    state = algorithm.init(jax.random.key(0))
-    key = devices.spread(devices.mesh(), jax.random.key(1))
-    experience = algorithm.explore(jax.random.key(2), state)
-    state, _ = algorithm.improve(jax.random.key(3), state, experience)  # past the burn-in
-    players = devices.spread(devices.mesh(), algorithm.players(state))
+    env, algorithm = envs.make(options.world), presets.preset("fast", options.world)
+    game, seat = Game(env, algorithm), Seat(env)
+    state, _ = game.step(jax.random.key(2), game.init(jax.random.key(0)))  # past the burn-in
+    shards = algorithm.num_shards(seat)
+    players, field = devices.spread(None, (algorithm.players(state.team), game.field(state)))
+    key_play, key_learn = devices.spread(None, jax.random.key(1)), devices.spread(shards, jax.random.key(3))
+    rollouts = devices.spread(shards, jax.jit(algorithm.play)(key_play, players, field))
+
+    def learn(key: Any, state: Any, rollouts: Any) -> Any:
+        return algorithm.learn(key, state, rollouts, seat)
+
     found = {
-        "rollouts": compare(lambda key, players: algorithm.rollouts(key, players, None), key, players),
-        "learn": compare(algorithm.learn, key, state, experience),
+        "play": compare(options.rounds, algorithm.play, key_play, players, field),
+        "learn": compare(options.rounds, learn, key_learn, state.team, rollouts),
     }
-    print(json.dumps(found, indent=2))
+    report(found, options.out)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,6 @@
 """Joint steps per second of predator-prey with random actions: merlax beside the libraries that are installed.
 
-    python benchmarks/peers.py                                 # a table
-    python benchmarks/peers.py --json                          # the same as JSON
-    python benchmarks/peers.py --out results/particles/peers.json
+    python benchmarks/peers.py --out results/benchmarks/peers.json
 
 Peers, each measured if it can be imported: jaxmarl (`MPE_simple_tag_v3`), vmas (`simple_tag`), mpe2 (`simple_tag_v3`).
 Everybody plays whole episodes of 25 steps, resets included, and makes the observations and rewards of all agents in
@@ -13,19 +11,18 @@ on what else runs on the machine.
 
 from __future__ import annotations
 
-import argparse
+import importlib
 import importlib.metadata
 import importlib.util
-import json
 import os
 import platform
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+from reporting import parser, report
 
 from merlax.core import devices
 from merlax.runs import bench
@@ -37,8 +34,8 @@ Play = Callable[[], int]  # plays some episodes, and says how many joint steps t
 
 def on_all_cores(episode: Callable[[Any], Any], worlds: int) -> Play:
     """Episodes of many worlds as one compiled program."""
-    play = jax.jit(devices.shard_over(devices.mesh(), jax.vmap(episode)))
-    keys = devices.spread(devices.mesh(), jax.random.split(jax.random.key(0), worlds))
+    play = jax.jit(devices.shard_over(devices.count(), jax.vmap(episode)))
+    keys = devices.spread(None, jax.random.split(jax.random.key(0), worlds))
 
     def run() -> int:
         jax.block_until_ready(play(keys))
@@ -59,9 +56,7 @@ def merlax(worlds: int) -> Play:
 
 def jaxmarl(worlds: int, auto_reset: bool) -> Play:
     """`step` resets a world that is done, so makes a new one in every step; `step_env` leaves that to the caller."""
-    import jaxmarl
-
-    env = jaxmarl.make("MPE_simple_tag_v3", action_type="Continuous")
+    env = importlib.import_module("jaxmarl").make("MPE_simple_tag_v3", action_type="Continuous")
     one_step = env.step if auto_reset else env.step_env
 
     def episode(key: Any) -> Any:
@@ -80,11 +75,11 @@ def jaxmarl(worlds: int, auto_reset: bool) -> Play:
 
 
 def vmas(worlds: int) -> Play:
-    import torch
-    import vmas
-
+    torch = importlib.import_module("torch")
     torch.set_num_threads(len(os.sched_getaffinity(0)))
-    env = vmas.make_env(scenario="simple_tag", num_envs=worlds, device="cpu", continuous_actions=True)
+    env = importlib.import_module("vmas").make_env(
+        scenario="simple_tag", num_envs=worlds, device="cpu", continuous_actions=True
+    )
 
     def run() -> int:
         env.reset()
@@ -175,32 +170,14 @@ def ratios(rows: list[dict[str, Any]], peer: str) -> dict[str, float]:
     return {column: round(best("merlax", column) / best(peer, column), 2) for column in columns}
 
 
-def table(result: dict[str, Any]) -> str:
-    """Plain text; the ratio is merlax's best over this row."""
-    rows = result["rows"]
-    top = max(row["joint_steps_per_s"] for row in rows if row["library"] == "merlax")
-    lines = [f"{'library':<9} {'call':<13} {'worlds':>7} {'joint steps/s':>14} {'per CPU s':>12} {'merlax is':>10}"]
-    for row in rows:
-        ratio = f"{top / row['joint_steps_per_s']:.1f} ×"
-        rate, cpu = row["joint_steps_per_s"], row["joint_steps_per_cpu_s"]
-        lines.append(f"{row['library']:<9} {row['call']:<13} {row['worlds']:>7} {rate:>14,} {cpu:>12,} {ratio:>10}")
-    return "\n".join(lines)
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--worlds", type=int, nargs="+", default=[4096, 10_000], help="worlds in a batch")
-    parser.add_argument("--peers", nargs="*", default=["jaxmarl", "vmas", "mpe2"], help="whom to measure, if installed")
-    parser.add_argument("--rounds", type=int, default=12, help="measurements of each, of which the best counts")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--out", type=Path, help="write the JSON to this file, too")
-    args = parser.parse_args()
-    devices.use_all_cores()
-    result = measure(args.worlds, args.rounds, args.peers)
-    if args.out:
-        args.out.parent.mkdir(parents=True, exist_ok=True)
-        args.out.write_text(json.dumps(result, indent=2) + "\n")
-    print(json.dumps(result, indent=2) if args.json else table(result))
+    arguments = parser(__doc__)
+    arguments.add_argument("--worlds", type=int, nargs="+", default=[4096, 10_000], help="worlds in a batch")
+    arguments.add_argument("--peers", nargs="*", default=["jaxmarl", "vmas", "mpe2"], help="whom, if installed")
+    arguments.add_argument("--rounds", type=int, default=12, help="measurements of each, of which the best counts")
+    options = arguments.parse_args()
+    devices.prepare()
+    report(measure(options.worlds, options.rounds, options.peers), options.out)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,10 @@
 """A long run of a tiny world: are memory and file handles flat, is every row there, is the end as fast as the start?
 
-python benchmarks/soak.py --generations 20000 --out results/reliability/soak.json
+python benchmarks/soak.py --generations 20000 --out results/benchmarks/soak.json
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import sys
 import tempfile
@@ -15,39 +13,34 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from reporting import parser, report
 
-from merlax import api
-from merlax.runs import reader as runs
-from merlax.runs import setup as setups
-from merlax.runs.display import Silent
+import merlax
+from merlax.runs import reader
+from merlax.runs.recorders import Row
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from tests.rendezvous import Rendezvous
+from tests.probes.rendezvous import Rendezvous
+from tests.support.settings import TINY
 
-TINY: dict[str, Any] = {
-    "evolution": {"population": 6, "fitness_episodes": 1},
-    "td3": {"batch": 8, "buffer": 2000},
-    "explore_episodes": 2,
-    "actor_hidden": [8],
-    "critic_hidden": [8],
-}
 SAMPLE = 100  # generations between two samples
-WARM = 0.2  # share of the run that fills caches and buffers, and is not judged
+WARM = 0.2  # share of the run that fills caches and buffers, and does not count
 CHECKPOINT_SECONDS = 10.0  # often, so that the first checkpoint, which imports Orbax, falls into the warm-up
 
 
-class Watch(Silent):
-    """Notes, now and then, what the process uses."""
+class Watch:
+    """A callback that notes, now and then, what the process uses."""
 
     def __init__(self) -> None:
         self.samples: list[dict[str, float]] = []
 
-    def update(self, row: dict[str, Any]) -> None:
-        if row["generation"] % SAMPLE == 0:
+    def __call__(self, row: Row) -> None:
+        generation = int(row["generation"])
+        if generation % SAMPLE == 0:
             resident = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
             self.samples.append(
                 {
-                    "generation": row["generation"],
+                    "generation": generation,
                     "memory_mb": resident / 2**20,
                     "handles": len(os.listdir("/proc/self/fd")),
                     "seconds": time.monotonic(),
@@ -57,30 +50,27 @@ class Watch(Silent):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--generations", type=int, default=20_000)
-    parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--generations", type=int, default=20_000)
+    options = arguments.parse_args()
     env, watch = Rendezvous(), Watch()
     frames = (6 * 2 + 2) * env.horizon * options.generations
-    setup = setups.plan(env, "merl", frames=frames, seed=1, preset="fast", changes=TINY)
     with tempfile.TemporaryDirectory() as folder:
-        run, _ = api.train_until(setup, Path(folder) / "run", False, watch, CHECKPOINT_SECONDS)
+        run = merlax.train(
+            env, settings=TINY, frames=frames, seed=1, out=Path(folder) / "run", quiet=True, callbacks=[watch],
+            checkpoint_every=CHECKPOINT_SECONDS,
+        )  # fmt: skip
         rows = run.progress["generation"]
-    result = judge(watch.samples) | {
+    result = summarise(watch.samples) | {
         "generations": options.generations,
         "rows": len(rows),
         "rows_complete": bool((rows == np.arange(1, options.generations + 1)).all()),
-        "versions": runs.versions()["versions"],
+        "versions": reader.versions()["versions"],
     }
-    text = json.dumps(result, indent=2)
-    print(text)
-    if options.out:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(text + "\n")
+    report(result, options.out)
 
 
-def judge(samples: list[dict[str, float]]) -> dict[str, Any]:
+def summarise(samples: list[dict[str, float]]) -> dict[str, Any]:
     """Slopes by least squares after the warm-up; speed of the last tenth against that of the first tenth after it."""
     column = {name: np.array([sample[name] for sample in samples]) for name in samples[0]}
     kept = slice(int(len(samples) * WARM), None)

@@ -1,7 +1,7 @@
 """How many runs at a time? One process on all cores against one per core, each on its own.
 
-    python benchmarks/workers.py                      # MERL and rover-3; prints JSON
-    python benchmarks/workers.py merl two-rovers 100000
+    python benchmarks/workers.py                      # MERL and rover-3
+    python benchmarks/workers.py --world two-rovers --frames 50000 --out results/benchmarks/workers.json
 
 `frames_per_s` is the sum over the runs that train at the same time, without starting and compiling. The two ways
 alternate, and the ratio is the median over the rounds: what else the machine does then meets both.
@@ -10,17 +10,32 @@ alternate, and the ratio is the median over the rounds: what else the machine do
 from __future__ import annotations
 
 import csv
-import json
 import statistics
-import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
+from reporting import parser, report
+
 from merlax.experiments import cores, runner
-from merlax.experiments.board import Lines
-from merlax.experiments.spec import Job, Method, World
+from merlax.experiments.board import Status
+from merlax.experiments.spec import Job, Method, Task
 
 ROUNDS = 3
+
+
+class Silent:
+    """A board that shows nothing, so that the JSON is all that is printed."""
+
+    def start(self, total: int, finished: int, workers: int) -> None: ...
+
+    def update(self, active: Sequence[Status], waiting: Sequence[Job]) -> None: ...
+
+    def finished(self, status: Status) -> None: ...
+
+    def failed(self, job: Job, reason: str) -> None: ...
+
+    def stop(self) -> None: ...
 
 
 def rate(folder: Path) -> float:
@@ -33,27 +48,35 @@ def rate(folder: Path) -> float:
 
 def measure(algorithm: str, world: str, frames: int, workers: int) -> float:
     """The rate of `workers` runs that train at the same time, all together."""
-    jobs = [Job(World(world), Method(algorithm, algorithm), seed, frames) for seed in range(1, workers + 1)]
+    jobs = [Job(Task(world), Method(algorithm, algorithm), seed, frames) for seed in range(1, workers + 1)]
     with tempfile.TemporaryDirectory() as root:
-        outcome = runner.run(jobs, Path(root), Lines(), workers)
+        outcome = runner.run(jobs, Path(root), Silent(), workers)
         if len(outcome.finished) < len(jobs):
             raise SystemExit(f"a run failed: {[failure.reason for failure in outcome.failed]}")
         return sum(rate(Path(root) / job.folder) for job in jobs)
 
 
 def main() -> None:
-    algorithm, world, frames = (*sys.argv[1:], *("merl", "rover-3", "100000")[len(sys.argv) - 1 :])
+    arguments = parser(__doc__)
+    arguments.add_argument("--algorithm", default="merl")
+    arguments.add_argument("--world", default="rover-3")
+    arguments.add_argument("--frames", type=int, default=100_000)
+    arguments.add_argument("--rounds", type=int, default=ROUNDS)
+    options = arguments.parse_args()
     number = len(cores.available())
-    rounds = [{n: measure(algorithm, world, int(frames), n) for n in (1, number)} for _ in range(ROUNDS)]
+    rounds = [
+        {n: measure(options.algorithm, options.world, options.frames, n) for n in (1, number)}
+        for _ in range(options.rounds)
+    ]
     result = {
-        "algorithm": algorithm,
-        "world": world,
+        "algorithm": options.algorithm,
+        "world": options.world,
         "cores": number,
         "one_process_frames_per_s": [round(each[1]) for each in rounds],
         "one_per_core_frames_per_s": [round(each[number]) for each in rounds],
         "ratio": round(statistics.median(each[number] / each[1] for each in rounds), 2),
     }
-    print(json.dumps(result, indent=2))
+    report(result, options.out)
 
 
 if __name__ == "__main__":
