@@ -62,6 +62,7 @@ def test_curve_and_animation_are_files_that_open(run, tmp_path):
         assert getattr(film, "n_frames", 1) > 1
 
 
+@pytest.mark.slow
 def test_a_world_of_the_users_own_trains_and_needs_that_world_to_load(tmp_path):
     run = train(Rendezvous(), tmp_path / "run")
     assert run.config["world"] is None
@@ -140,6 +141,7 @@ def test_what_is_no_callback_is_refused_before_anything_is_written(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_algorithms_and_opponents_may_be_objects(tmp_path):
     learner = merlax.Td3(batch=8, buffer=2000, critic_hidden=(8,), burn_in=1)
     algorithm = merlax.Gradient(learner=learner, actor_hidden=(8,), explore_episodes=4)

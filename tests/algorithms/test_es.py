@@ -14,6 +14,8 @@ from merlax.types import UserError
 from tests.probes.darts import Darts
 from tests.support.trees import copy
 
+pytestmark = pytest.mark.slow  # evosax is imported and compiled
+
 ES = Es(population=30, fitness_episodes=4, rate=0.05, actor_hidden=(16,))
 ENV = Darts("team")
 

@@ -15,6 +15,8 @@ from merlax.types import Transition, UserError
 from tests.probes.darts import Darts
 from tests.support.trees import copy, same
 
+pytestmark = pytest.mark.slow  # whole generations are compiled
+
 
 @dataclasses.dataclass(frozen=True)
 class Bounded(Darts):

@@ -20,6 +20,8 @@ from tests.probes.rendezvous import Rendezvous
 from tests.support.own import Appoint, Fill
 from tests.support.trees import copy, member, same
 
+pytestmark = pytest.mark.slow  # whole generations are compiled
+
 TD3 = Td3(
     actor_rate=3e-3, critic_rate=3e-3, target_weight=0.02, discount=0.5, batch=32, buffer=2000, reward_scale=1.0,
     order="joint", updates_per_frame=1.0, burn_in=2, action_penalty=0.001, critic_hidden=(16,),

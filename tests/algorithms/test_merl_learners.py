@@ -16,6 +16,8 @@ from merlax.types import Reward, UserError
 from tests.support.own import Appoint
 from tests.support.trees import copy, member, same
 
+pytestmark = pytest.mark.slow  # two learners are compiled
+
 TD3 = Td3(
     actor_rate=0.01, critic_rate=0.02, target_weight=0.1, discount=0.0, batch=32, buffer=512, reward_scale=1.0,
     order="joint", updates_per_frame=4.0, burn_in=1, critic_hidden=(16,),

@@ -19,6 +19,8 @@ from merlax.core.td3 import Td3
 from tests.probes.tag import BEST, SCRIPT, Tag
 from tests.support.trees import copy, same
 
+pytestmark = pytest.mark.slow  # both sides learn
+
 QUICK = Td3(
     actor_rate=0.01, critic_rate=0.01, target_weight=0.05, discount=0.0, batch=32, buffer=512, reward_scale=1.0,
     order="joint", updates_per_frame=1.0, burn_in=1, critic_hidden=(16,), **opponents.DDPG,

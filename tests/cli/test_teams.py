@@ -9,6 +9,8 @@ from merlax import cli
 from tests.probes.tag import Tag
 from tests.support.settings import TINY
 
+pytestmark = pytest.mark.slow  # the runs are trained
+
 TAG = "tests.probes.tag:Tag"
 
 

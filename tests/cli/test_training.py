@@ -14,6 +14,8 @@ from PIL import Image
 import merlax
 from merlax import cli
 
+pytestmark = pytest.mark.slow  # the runs are trained
+
 TINY_EA = "--population 6 --fitness.episodes 1 --actor-hidden 8".split()
 TINY = [*TINY_EA, *"--explore-episodes 2 --td3.critic-hidden 8 --td3.batch 8 --td3.buffer 2000".split()]
 GENERATION = (6 * 2 + 2) * 30

@@ -14,6 +14,8 @@ from merlax.core.td3 import Td3
 from merlax.types import UserError
 from tests.support.td3 import ACT, AGENTS, JOINT, SEQUENTIAL, SIDE, new_learner, round_of, transitions
 
+pytestmark = pytest.mark.slow  # joint critics are compiled
+
 CENTRAL = dataclasses.replace(JOINT, critic="joint")
 
 

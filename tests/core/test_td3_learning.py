@@ -16,6 +16,8 @@ from merlax.types import Transition, UserError
 from tests.probes.episodes import Targets
 from tests.support.weights import weights
 
+pytestmark = pytest.mark.slow  # these learn
+
 SMALL = Td3(batch=4, buffer=64, burn_in=3, updates_per_frame=0.5, order="joint", critic_hidden=(4,))
 QUICK = Td3(
     actor_rate=0.01,

@@ -16,6 +16,8 @@ from merlax.types import UserError
 from tests.probes.episodes import Countdown
 from tests.support.drawing import contest, frames_of, steer
 
+pytestmark = pytest.mark.slow  # whole animations are drawn
+
 
 @pytest.mark.parametrize(
     ("suffix", "start"), [(".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml"), (".PNG", b"\x89PNG")]

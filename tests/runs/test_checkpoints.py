@@ -5,6 +5,7 @@ import logging
 import pickle
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -107,7 +108,7 @@ def test_an_interval_of_0_saves_every_time_and_a_long_one_never(tmp_path):
 
 def test_checkpoints_that_take_long_come_less_often(tmp_path, monkeypatch):
     clock = iter(range(0, 1000, 10))  # every look at it is ten seconds after the last
-    monkeypatch.setattr(checkpoints.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(checkpoints, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
     saver = Saver(tmp_path, CONFIG, 5.0)
     monkeypatch.setattr(checkpoints, "_save", lambda *args: None)
     saver.maybe(Position(1), {})
