@@ -125,21 +125,7 @@ def test_a_bad_setting_is_refused(options, says):
         Gradient(**options)
 
 
-@pytest.mark.parametrize(
-    ("batch", "buffer", "order", "agents", "devices"),
-    [
-        (512, 100_000, "joint", 2, 2),  # 512 rows for each of two
-        (256, 100_000, "joint", 3, 1),  # too few rows
-        (256, 100_000, "joint", 4, 2),
-        (512, 100_000, "sequential", 8, 1),  # a step has one agent's rows
-        (1024, 100_000, "sequential", 1, 2),
-        (513, 100_000, "joint", 4, 1),  # no equal parts of the batch
-        (512, 99_999, "joint", 4, 1),  # nor of the buffers
-        (4, 100, "joint", 1, 1),
-    ],
-)
-def test_devices_share_a_gradient_step_if_each_gets_an_equal_part_worth_its_while(
-    batch, buffer, order, agents, devices
-):
-    algorithm = Gradient(Td3(batch=batch, buffer=buffer, order=order))
-    assert algorithm.num_shards(Seat(Darts("team", num_agents=agents))) == devices
+@pytest.mark.parametrize(("batch", "shards"), [(512, 2), (256, 1)])
+def test_its_steps_are_shared_as_suits_its_learner_and_the_number_of_agents(batch, shards):
+    algorithm = Gradient(Td3(batch=batch, order="joint"))
+    assert algorithm.num_shards(Seat(Darts("team", num_agents=2))) == shards

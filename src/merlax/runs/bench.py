@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 import equinox as eqx
@@ -118,9 +119,11 @@ def random_episodes(world: str, worlds: int) -> Callable[[], Any]:
     def episode(key: Any) -> Any:
         key_reset, key_act, key_step = jax.random.split(key, 3)
         obs, state = base.reset(env, key_reset)
-        sizes = [(env.horizon, side.num_agents, side.act_size) for side in env.sides]
-        keys = jax.random.split(key_act, len(sizes))
-        actions = tuple(jax.random.uniform(k, size, minval=-1.0) for k, size in zip(keys, sizes, strict=True))
+        sizes = [(side.num_agents, side.act_size) for side in env.sides]
+        ends = list(accumulate(agents * numbers for agents, numbers in sizes))
+        drawn = jax.random.uniform(key_act, (env.horizon, ends[-1]), minval=-1.0)
+        parts = zip(jnp.split(drawn, ends[:-1], axis=1), sizes, strict=True)
+        actions = tuple(part.reshape(env.horizon, *size) for part, size in parts)
 
         def step(carry: Any, action: Any) -> Any:
             state, paid, _ = carry
