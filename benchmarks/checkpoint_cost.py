@@ -51,7 +51,7 @@ def measure(world: str, preset: str) -> dict[str, Any]:
         newest = saver.folder / str(checkpoints.generations(saver.folder)[-1])
         size = sum(file.stat().st_size for file in newest.rglob("*") if file.is_file())
         start = time.monotonic()
-        position_and_state = saver.newest(state)
+        position_and_state = saver.newest(state, lambda: state)
         loading = time.monotonic() - start
         assert position_and_state is not None
         saver.close()

@@ -17,8 +17,14 @@ def parser(doc: str | None) -> argparse.ArgumentParser:
 
 def report(result: dict[str, Any], out: Path | None) -> None:
     """Print it and, if there is a file, write it."""
-    text = json.dumps(result, indent=2)
-    print(text)
+    print(json.dumps(result, indent=2))
     if out:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(text + "\n")
+        write(result, out)
+
+
+def write(result: dict[str, Any], out: Path) -> None:
+    """Write it to a file, whole or not at all."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    fresh = out.with_name(out.name + ".new")
+    fresh.write_text(json.dumps(result, indent=2) + "\n")
+    fresh.replace(out)

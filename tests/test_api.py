@@ -51,7 +51,7 @@ def test_a_world_with_numbers_of_its_own_says_so_and_has_no_published_score(run)
 
 def test_evaluating_twice_gives_the_same_score_and_another_seed_other_episodes(run):
     assert merlax.evaluate(run, 20, seed=1) == merlax.evaluate(run.path, 20, seed=1)
-    with pytest.raises(merlax.UserError, match="at least 1"):
+    with pytest.raises(merlax.UserError, match="from 1 to 10,000,000"):
         merlax.evaluate(run, episodes=0)
 
 
@@ -67,7 +67,7 @@ def test_a_world_of_the_users_own_trains_and_needs_that_world_to_load(tmp_path):
     run = train(Rendezvous(), tmp_path / "run")
     assert run.config["world"] is None
     assert not (run.path / "champion.gif").exists()
-    with pytest.raises(merlax.UserError, match="pass that world"):
+    with pytest.raises(merlax.UserError, match="give that world again"):
         merlax.load(run.path)
     assert merlax.load(run.path, Rendezvous()).env == Rendezvous()
 
@@ -107,7 +107,7 @@ def test_a_callback_ends_a_run_which_resumes_to_the_same_rows(tmp_path):
 
 def test_a_run_is_not_resumed_in_a_world_with_other_parameters(tmp_path):
     cut = train(Rendezvous(), tmp_path / "cut", callbacks=[lambda row: True])
-    with pytest.raises(merlax.UserError, match="world: horizon was 3 and is 4"):
+    with pytest.raises(merlax.UserError, match="world than this: horizon was 3 and is 4"):
         merlax.resume(cut.path, env=Rendezvous(horizon=4), quiet=True)
 
 

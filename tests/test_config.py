@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import sys
 
 import pytest
@@ -202,3 +203,84 @@ def test_whatever_a_module_throws_is_told_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
     with pytest.raises(UserError, match=r"cannot be imported \(two lines\)"):
         config.import_object("throws_when_imported:World")
+
+
+def test_an_operator_of_merlax_serves_only_as_what_it_is():
+    for field, other in (("mutation", "SinglePointCrossover"), ("crossover", "TournamentSelection")):
+        with pytest.raises(UserError, match=f"'settings.{field}' is of type '{other}', which cannot serve there"):
+            config.merge(presets.FAST_ROVER, {field: {"type": other}}, "settings")
+
+
+@dataclasses.dataclass(frozen=True)
+class Pair:
+    """A crossover of a user's own, which says so by its arguments alone."""
+
+    def __call__(self, key, one, other):
+        return one
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_an_operator_of_a_users_own_must_take_the_arguments_that_it_gets():
+    assert merlax.Merl(crossover=Pair()).crossover == Pair()  # type: ignore[arg-type]
+    for wrong in (Pair(), merlax.SinglePointCrossover()):
+        with pytest.raises(UserError, match="serves as Mutation"):
+            merlax.Merl(mutation=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("world", "field", "value"),
+    [
+        ("rover-3", "num_poi", 10**9),
+        ("rover-3", "num_agents", 10**9),
+        ("rover-3", "sectors", 10**9),
+        ("rover-3", "side", 10**9),
+        ("rover-3", "horizon", 10**12),
+        ("predator-prey", "num_predators", 10**9),
+        ("predator-prey", "num_landmarks", 10**9),
+        ("keep-away", "num_landmarks", 10**9),
+        ("physical-deception", "num_agents", 10**9),
+    ],
+)
+def test_a_world_with_more_than_it_can_have_is_refused_at_once(world, field, value):
+    with pytest.raises(
+        UserError, match=rf"{field} is {value}; make it a whole number (from \d+ to|of at most) [\d,]+\."
+    ):
+        merlax.make(world, **{field: value})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"learners": [{"delay": 10**12}]},
+        {"learners": [{}] * 100},
+        {"fitness": {"memory": 10**12}},
+        {"actor_hidden": [4] * 100},
+    ],
+    ids=str,
+)
+def test_settings_that_no_program_could_hold_are_refused_at_once(changes):
+    with pytest.raises(UserError, match="at most"):
+        config.merge(presets.FAST_ROVER, changes)
+
+
+def test_a_long_value_is_not_repeated_whole():
+    with pytest.raises(UserError) as error:
+        config.merge(presets.FAST_ROVER, {"noise": ["x" * 1000] * 1000})
+    assert len(str(error.value)) < 1000
+    with pytest.raises(UserError):
+        config.merge(presets.FAST_ROVER, {"noise": 10**5000})
+
+
+def test_json_is_what_every_parser_reads():
+    broken = {"score": math.nan, "range": (-math.inf, 1.5), "rows": [{"high": math.inf, "name": "NaN"}]}
+    text = config.to_json(broken)
+    assert text == '{"score": null, "range": [null, 1.5], "rows": [{"high": null, "name": "NaN"}]}'
+
+
+def test_a_world_with_an_infinite_field_is_written_in_words():
+    @dataclasses.dataclass(frozen=True)
+    class Endless:
+        limits: tuple[float, float] = (-math.inf, math.inf)
+        size: float = math.nan
+
+    assert config.to_dict(Endless()) == {"limits": ["-inf", "inf"], "size": "nan"}

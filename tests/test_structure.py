@@ -9,10 +9,10 @@ SOURCE = ROOT / "src" / "merlax"
 MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if not path.name.startswith("__"))
 
 
-def test_the_top_of_the_package_is_seven_rooms_and_four_modules():
+def test_the_top_of_the_package_is_seven_rooms_and_five_modules():
     entries = {path.name for path in SOURCE.iterdir() if path.name != "__pycache__"}
     rooms = {"envs", "core", "algorithms", "runs", "experiments", "figures", "cli"}
-    assert entries == rooms | {"__init__.py", "types.py", "config.py", "api.py", "py.typed"}
+    assert entries == rooms | {"__init__.py", "types.py", "files.py", "config.py", "api.py", "py.typed"}
 
 
 @pytest.mark.parametrize("module", MODULES, ids=str)

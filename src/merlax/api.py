@@ -38,6 +38,7 @@ def train(
     quiet: bool = False,
     callbacks: Sequence[Callback] = (),
     checkpoint_every: float = EVERY_SECONDS,
+    ignore_memory: bool = False,
 ) -> Run:
     """Train a team and return its run folder, opened. Ctrl-C ends the run early, with all its files.
 
@@ -56,12 +57,13 @@ def train(
         callbacks: Functions that get every row of `progress.csv` as a dict, and end the run by returning True; or
             recorders, such as `merlax.Tracker("wandb")`.
         checkpoint_every: Seconds between two checkpoints (0: after every generation).
+        ignore_memory: Begin even if the run does not seem to fit into this machine's memory.
     """
     planned = setup.plan(
         env, algorithm, frames=frames, seed=seed, preset=preset, settings=settings, opponent=opponent
     )  # fmt: skip
     listeners = [*terminal.display(quiet), *recorders.recorders(callbacks)]
-    run, ending = session.train(planned, out, force, listeners, checkpoint_every)
+    run, ending = session.train(planned, out, force, listeners, checkpoint_every, ignore_memory=ignore_memory)
     return _obey(run, ending)
 
 
@@ -70,9 +72,11 @@ def resume(
     *,
     env: Env | None = None,
     algorithm: Algorithm | None = None,
+    restart: bool = False,
     quiet: bool = False,
     callbacks: Sequence[Callback] = (),
     checkpoint_every: float = EVERY_SECONDS,
+    ignore_memory: bool = False,
 ) -> Run:
     """Continue a run that was interrupted, exactly: it ends as if it had never been.
 
@@ -80,12 +84,16 @@ def resume(
         run: The run folder.
         env: The world again, if it is one of your own.
         algorithm: The algorithm again, if it or one of its operators is of your own.
+        restart: Start anew, from generation 0, and keep the old rows aside as `progress.csv.1`.
         quiet: Show no progress.
         callbacks: As for `train`.
         checkpoint_every: Seconds between two checkpoints (0: after every generation).
+        ignore_memory: As for `train`.
     """
     listeners = [*terminal.display(quiet), *recorders.recorders(callbacks)]
-    opened, ending = session.resume(Path(run), listeners, checkpoint_every, env, algorithm)
+    opened, ending = session.resume(
+        Path(run), listeners, checkpoint_every, env, algorithm, restart=restart, ignore_memory=ignore_memory
+    )
     return _obey(opened, ending)
 
 
@@ -153,7 +161,7 @@ def plot_matrix(matrix: crossplay.Matrix, out: str | Path) -> Path:
         scores, matrix.teams, matrix.opponents, Path(out),
         title=f"Mean team score on {matrix.title}", row_name="team of", column_name="opponent of",
     )  # fmt: skip
-    Path(out).with_suffix(".csv").write_text(matrix.csv())
+    Path(out).with_suffix(".csv").write_text(matrix.csv(), encoding="utf-8")
     return Path(out)
 
 
@@ -185,7 +193,11 @@ def render(run: Run | str | Path, out: str | Path, seed: int = 0, env: Env | Non
 
 
 def _open(run: Run | str | Path, env: Env | None) -> Run:
-    return run if isinstance(run, Run) else reader.load(run, env)
+    if not isinstance(run, Run):
+        return reader.load(run, env)
+    if env is not None:
+        reader.env_of(run.config, run.path, env)  # which refuses another than the run's
+    return run
 
 
 def _obey(run: Run, ending: Ending) -> Run:

@@ -11,17 +11,18 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
+import inspect
 import json
 import math
 import os
 import sys
-import tomllib
 import types
 import typing
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar
 
-from merlax.types import UserError, suggest
+from merlax import files
+from merlax.types import UserError, shown, suggest
 
 C = TypeVar("C")
 
@@ -38,21 +39,31 @@ class Range:
     def __contains__(self, value: int | float) -> bool:
         return (self.low < value if self.above else self.low <= value) and value <= self.high
 
-    def __str__(self) -> str:
-        if math.isfinite(self.high):
-            return f"from {self.low:g} to {self.high:g}"
-        return f"above {self.low:g}" if self.above else f"of at least {self.low:g}"
+    def advice(self, value: int | float) -> str:
+        """What to do about a value that is outside: "from 0 to 1", "of at least 1"."""
+        if self.high < LARGEST:
+            return f"from {self.low:,} to {self.high:,}"
+        if value > self.high:
+            return f"of at most {self.high:,}"
+        return f"above {self.low:,}" if self.above else f"of at least {self.low:,}"
 
 
-class NotEmpty:
-    """A tuple that must hold something."""
+@dataclasses.dataclass(frozen=True)
+class Length:
+    """How many items a tuple or a dict may hold, or a text characters, which must be printable."""
+
+    low: int = 0
+    high: int | float = math.inf
 
 
-Count = Annotated[int, Range(1)]
+LARGEST = 2**31 - 1  # whole number that a compiled program counts to
+Count = Annotated[int, Range(1, LARGEST)]
+Few = Annotated[int, Range(1, 1000)]  # bodies of a world, each of which sees all the others
+Name = Annotated[str, Length(1, 200)]
 Share = Annotated[float, Range(0, 1)]
 Positive = Annotated[float, Range(0, above=True)]
 NotNegative = Annotated[float, Range(0)]
-Layers = Annotated[tuple[Count, ...], NotEmpty()]
+Layers = Annotated[tuple[Count, ...], Length(1, 32)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,23 +96,36 @@ def checked(value: Any, hint: Any, path: str) -> Any:
             return None
         return checked(value, next(a for a in arguments if a is not type(None)), path)
     if origin is typing.Literal:
-        if value not in arguments or isinstance(value, bool):
-            raise UserError(f"{path} is {value!r}; choose {' or '.join(map(repr, arguments))}.")
+        if not isinstance(value, str | int) or isinstance(value, bool) or value not in arguments:
+            raise UserError(f"{path} is {shown(value)}; choose {' or '.join(map(repr, arguments))}.")
         return arguments[arguments.index(value)]
     if origin is tuple:
         if not isinstance(value, list | tuple):
-            raise UserError(f"{path} is {value!r}; give a list.")
+            raise UserError(f"{path} is {shown(value)}; give a list.")
         kinds = [arguments[0]] * len(value) if arguments[-1] is Ellipsis else arguments
         if len(kinds) != len(value):
-            raise UserError(f"{path} is {value!r}; give {len(kinds)} values.")
+            raise UserError(f"{path} is {shown(value)}; give {len(kinds)} values.")
         return tuple(checked(item, kind, path) for item, kind in zip(value, kinds, strict=True))
+    if origin is dict or typing.is_typeddict(hint):
+        return _fields(value, hint, path)
     if hint is float or hint is int:
         return _number(value, hint, path)
     if hint in (bool, str) and not isinstance(value, hint):
-        raise UserError(f"{path} is {value!r}; give a value of type {hint.__name__}.")
-    if _is_part(hint) and not (dataclasses.is_dataclass(type(value)) and isinstance(value, hint)):
-        raise UserError(f"{path} is {value!r}; give an object of a frozen dataclass that serves as {hint.__name__}.")
+        raise UserError(f"{path} is {shown(value)}; give a value of type {hint.__name__}.")
+    if _is_part(hint) and not (dataclasses.is_dataclass(type(value)) and _serves(type(value), hint)):
+        raise UserError(
+            f"{path} is {shown(value)}; give an object of a frozen dataclass that serves as {hint.__name__}."
+        )
     return value
+
+
+def _fields(value: Any, hint: Any, path: str) -> dict[str, Any]:
+    """An object of a file: each value as its field declares it, or all of one type. A form leaves other names alone."""
+    if not isinstance(value, dict):
+        raise UserError(f"{path or 'the file'} is {shown(value)}; give an object with named fields.")
+    kinds = _hints(hint) if typing.is_typeddict(hint) else dict.fromkeys(value, typing.get_args(hint)[1])
+    prefix = f"{path}." if path else ""
+    return value | {name: checked(value[name], kind, prefix + name) for name, kind in kinds.items() if name in value}
 
 
 def _is_part(hint: Any) -> bool:
@@ -109,11 +133,35 @@ def _is_part(hint: Any) -> bool:
     return isinstance(hint, type) and (dataclasses.is_dataclass(hint) or getattr(hint, "_is_runtime_protocol", False))
 
 
+def _serves(kind: type, hint: Any) -> bool:
+    """Whether objects of a class can stand in a field of this type.
+
+    Where the field asks for a protocol, merlax's own classes name it, and a user's must take as many arguments.
+    """
+    if not isinstance(hint, type) or not issubclass(kind, hint):
+        return False
+    if hint in kind.__mro__ or not getattr(hint, "_is_protocol", False):
+        return True
+    return kind not in Checked._known.values() and all(
+        _takes(getattr(kind, name), asked) for name, asked in vars(hint).items()
+        if inspect.isfunction(asked) and (name == "__call__" or not name.startswith("_"))
+    )  # fmt: skip
+
+
+def _takes(function: Any, asked: Any) -> bool:
+    """Whether a function can be called with the arguments that another has."""
+    try:
+        inspect.signature(function).bind(*inspect.signature(asked).parameters)
+    except TypeError:
+        return False
+    return True
+
+
 def _number(value: Any, kind: type, path: str) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise UserError(f"{path} is {value!r}; give a {'whole number' if kind is int else 'number'}.")
+        raise UserError(f"{path} is {shown(value)}; give a {'whole number' if kind is int else 'number'}.")
     if not abs(value) <= sys.float_info.max:  # nor is NaN, nor a whole number that no float holds
-        raise UserError(f"{path} is {value}; give a finite number.")
+        raise UserError(f"{path} is {shown(value)}; give a finite number.")
     if kind is int and not isinstance(value, int):
         raise UserError(f"{path} is {value!r}; make it a whole number.")
     return kind(value)
@@ -123,15 +171,26 @@ def _within(value: Any, bounds: tuple[Any, ...], path: str) -> Any:
     for bound in bounds:
         if isinstance(bound, Range) and value not in bound:
             kind = "whole number" if isinstance(value, int) else "number"
-            raise UserError(f"{path} is {value!r}; make it a {kind} {bound}.")
-        if isinstance(bound, NotEmpty) and not value:
-            raise UserError(f"{path} is {value!r}; give at least one.")
+            raise UserError(f"{path} is {shown(value)}; make it a {kind} {bound.advice(value)}.")
+        if isinstance(bound, Length):
+            _check_length(value, bound, path)
     return value
+
+
+def _check_length(value: Any, bound: Length, path: str) -> None:
+    if len(value) < bound.low:
+        raise UserError(f"{path} is {shown(value)}; give at least one.")
+    if len(value) > bound.high:
+        raise UserError(f"{path} is {shown(value)}, with {len(value):,} items; give at most {bound.high:,}.")
+    if isinstance(value, str) and not value.isprintable():
+        raise UserError(f"{path} is {shown(value)}; use only characters that can be printed.")
 
 
 @functools.cache
 def _hints(kind: type) -> dict[str, Any]:
-    """The types of a dataclass' fields; whatever else it is has none."""
+    """The types of the fields of a dataclass or a form; whatever else it is has none."""
+    if typing.is_typeddict(kind):
+        return typing.get_type_hints(kind, include_extras=True)
     if not dataclasses.is_dataclass(kind):
         return {}
     hints = typing.get_type_hints(kind, include_extras=True)
@@ -146,6 +205,8 @@ def to_dict(config: Any) -> dict[str, Any]:
 def _plain(value: Any, hint: Any) -> Any:
     if isinstance(value, tuple | list):
         return [_plain(item, _item(hint)) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # JSON has no word for it
     if not dataclasses.is_dataclass(value):
         return value
     tag = {} if hint is type(value) else {"type": name_of(type(value))}
@@ -166,7 +227,7 @@ def name_of(kind: type) -> str:
 def merge(default: C, changes: Any, where: str = "") -> C:
     """A copy of the dataclass `default` with `changes`, a dict such as a file holds, each checked at its field."""
     if not isinstance(changes, dict):
-        raise UserError(f"'{where or 'the configuration'}' must be an object with named fields, not {changes!r}.")
+        raise UserError(f"'{where or 'the configuration'}' must be an object with named fields, not {shown(changes)}.")
     hints = _hints(type(default))
     values: dict[str, Any] = {}
     for name, value in changes.items():
@@ -183,7 +244,7 @@ def merge(default: C, changes: Any, where: str = "") -> C:
 def _merged(current: Any, value: Any, hint: Any, path: str) -> Any:
     if isinstance(current, tuple) and any(dataclasses.is_dataclass(item) for item in current):
         if not isinstance(value, list | tuple) or not value:
-            raise UserError(f"'{path}' is {value!r}; give a list of objects with named fields.")
+            raise UserError(f"'{path}' is {shown(value)}; give a list of objects with named fields.")
         # Each starts from the one in its place, and those beyond the last from the last.
         starts = [*current, *[current[-1]] * len(value)]
         pairs = enumerate(zip(starts, value, strict=False))
@@ -203,12 +264,25 @@ def _part(current: Any, value: Any, hint: Any, path: str) -> Any:
     kind = Checked._known.get(name) if isinstance(name, str) else None
     if kind is None:
         raise UserError(
-            f"'{path}' is of type {name!r}, which is not part of merlax, and no file is allowed to import code; give "
-            "the algorithm that holds it again, as an object, or as module:Name on the command line."
+            f"'{path}' is of type {shown(name)}, which is not part of merlax, and no file is allowed to import code; "
+            "give the algorithm that holds it again, as an object, or as module:Name on the command line."
         )
-    if not isinstance(hint, type) or not issubclass(kind, hint):
+    if not _serves(kind, hint):
         raise UserError(f"'{path}' is of type {name!r}, which cannot serve there; leave out the type.")
     return merge(kind(), rest, path)
+
+
+def to_json(data: Any, indent: int | None = None) -> str:
+    """Data as JSON that every parser reads: null stands for a number that is not finite."""
+    return json.dumps(_strict(data), indent=indent, allow_nan=False)
+
+
+def _strict(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {name: _strict(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_strict(item) for item in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def difference(recorded: Any, given: Any, where: str = "") -> str:
@@ -221,21 +295,17 @@ def difference(recorded: Any, given: Any, where: str = "") -> str:
                 return found
         return ""
     both_nan = recorded != recorded and given != given
-    return "" if both_nan or recorded == given else f"{where} was {recorded!r} and is {given!r}"
+    return "" if both_nan or recorded == given else f"{where} was {shown(recorded)} and is {shown(given)}"
 
 
 def read(path: Path) -> dict[str, Any]:
     """What a configuration file holds: TOML if it ends so, else JSON."""
     try:
-        text = path.read_text()
-        data = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
-    except OSError as error:
-        raise UserError(f"The config file '{path}' cannot be read ({error.strerror}).") from error
-    except (ValueError, RecursionError) as error:
-        kind = "TOML" if path.suffix == ".toml" else "JSON"
-        raise UserError(f"The config file '{path}' is not valid {kind} ({error}).") from error
+        data = files.read_toml(path) if path.suffix == ".toml" else files.read_json(path)
+    except files.Unreadable as error:
+        raise UserError(f"The config file '{path}' cannot be read: {error}.") from error
     if not isinstance(data, dict):
-        raise UserError(f"The config file '{path}' must hold an object with named fields, not {data!r}.")
+        raise UserError(f"The config file '{path}' must hold an object with named fields, not {shown(data)}.")
     return data
 
 

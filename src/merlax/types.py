@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import equinox as eqx
 import jaxtyping
@@ -43,3 +44,17 @@ def suggest(name: str, known: Iterable[str]) -> str:
     """The half sentence "(did you mean 'x'?)" for a name that is nearly right, or nothing."""
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f" (did you mean '{near[0]}'?)" if near else ""
+
+
+def shown(value: Any) -> str:
+    """A value as Python writes it, for a sentence: of long ones the beginning and the end."""
+    try:
+        return _SHORT.repr(value)
+    except ValueError:  # Python does not write whole numbers of more than some thousand digits
+        return "a number with too many digits"
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = 6
+_SHORT.maxlevel = 4

@@ -60,7 +60,7 @@ def test_a_generation_leaves_a_state_of_the_same_shape(name):
 @every_algorithm
 def test_generations_are_compiled_once(name):
     run = trained(name)
-    compiled: tuple[Any, ...] = game._compiled_learn, game._compiled_play
+    compiled: tuple[Any, ...] = game._compiled_learn, game._compiled_play, game._compiled_practise
     programs = lambda: [program._cache_size() for program in compiled]  # noqa: E731
     state, before = copy(run.second), programs()
     for generation in range(3):
@@ -179,3 +179,26 @@ def test_a_game_is_equal_to_another_of_the_same_parts():
     assert hash(make("merl")) == hash(make("merl"))
     assert make("merl") != make("ea")
     assert Game(make("ea").env, make("merl").algorithm) != make("merl")
+
+
+@every_algorithm
+def test_a_generation_in_pieces_is_the_same_generation(name):
+    run = trained(name)
+    state, key = run.game.begin(jax.random.key(3), copy(run.first)), jax.random.key(3)
+    done, due = run.game.rounds(state)
+    assert (done, due > 0) == (0, name not in ("ea", "es"))
+    for most in (0, 1, 2, 10**6):
+        state = run.game.practise(key, state, most)
+        done = min(due, done + most)
+        assert run.game.rounds(state) == (done, due)
+    concluded, _ = run.game.conclude(key, state)
+    assert same(concluded, run.second)
+
+
+@every_algorithm
+def test_a_state_within_a_generation_is_like_midway(name):
+    run = trained(name)
+    within = run.game.begin(jax.random.key(3), copy(run.first))
+    form = lambda state: jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype, leaf.sharding), state)  # noqa: E731
+    if name not in ("ea", "es"):
+        assert form(run.game.midway(run.first)) == form(within)

@@ -147,3 +147,14 @@ def test_a_team_meets_the_opponent_it_is_given():
     episodes = rollout.play_test(jax.random.key(0), Field(Tag(), (ScriptedPlayer(1),)), champion, 2)
     expected = jnp.full(2, Tag().horizon * -abs(SCRIPT - BEST))
     np.testing.assert_allclose(episodes.agent_reward[1], expected, rtol=1e-6)
+
+
+@pytest.mark.slow
+def test_both_sides_learn_the_same_in_pieces():
+    key, start = jax.random.key(1), BESIDE_MERL.init(jax.random.key(0))
+    state = BESIDE_MERL.begin(key, copy(start))
+    _, due = BESIDE_MERL.rounds(state)
+    for most in (1, 2, due):
+        state = BESIDE_MERL.practise(key, state, most)
+    concluded, _ = BESIDE_MERL.conclude(key, state)
+    assert same(concluded, BESIDE_MERL.step(key, copy(start))[0])

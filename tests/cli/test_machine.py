@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 import merlax
 from merlax import cli
 
@@ -28,13 +30,14 @@ def test_envs_as_json_has_the_sizes_and_parameters_of_all(capsys):
     assert sizes.items() <= worlds["rover-3"].items()
 
 
-def test_selection_rate_prints_the_papers_number(capsys):
-    assert cli.main(["selection-rate", "--trials", "20000"]) == 0
+@pytest.mark.parametrize("options", [[], ["--trials", "20000"]], ids=["worked out", "simulated"])
+def test_selection_rate_prints_the_papers_number(capsys, options):
+    assert cli.main(["selection-rate", *options]) == 0
     assert capsys.readouterr().out.strip() == "0.47"
 
 
 def test_selection_rate_takes_a_population_of_ones_own(capsys):
-    assert cli.main("selection-rate --population 6 --elites 4 --tournament 1 --trials 10000".split()) == 0
+    assert cli.main("selection-rate --population 6 --elites 4 --tournament 1".split()) == 0
     # All but the migrant's slot go on: 4 elites, and one of 6 by chance, which is new in 2 cases of 6.
     assert capsys.readouterr().out.strip() == f"{(4 + 2 / 6) / 6:.2f}"
 
@@ -42,4 +45,6 @@ def test_selection_rate_takes_a_population_of_ones_own(capsys):
 def test_what_cannot_be_measured_is_refused(refuses):
     refuses(["bench", "rovr-3"], "did you mean 'rover-3'")
     refuses(["selection-rate", "--population", "3"], "it needs at least 6")
+    refuses(["selection-rate", "--population", "1000000000"], "population is 1000000000; choose")
+    refuses(["selection-rate", "--trials", "1000000000000"], "trials is 1000000000000; choose")
     refuses(["selection-rate", "--elites", "0"], "elites is 0; make it a whole number of at least 1")

@@ -1,15 +1,11 @@
 """Whatever is typed: a command runs, or one sentence says what to change, before anything is written."""
 
-import contextlib
 import dataclasses
-import io
+import importlib.metadata
 import itertools
-import json
 import math
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import hypothesis
@@ -22,7 +18,6 @@ import merlax
 from merlax import algorithms, cli, config
 from merlax.algorithms import Game, presets
 from merlax.cli.main import COMMANDS, PIPE_CLOSED
-from merlax.runs import setup
 from tests.probes.rendezvous import Rendezvous
 
 WORLD = Rendezvous(horizon=2)
@@ -50,6 +45,12 @@ def test_without_a_command_the_help_comes_with_code_2(capsys):
     assert "usage: merlax COMMAND" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("option", ["--version", "-V"])
+def test_it_says_which_version_it_is(option, capsys):
+    assert cli.main([option]) == 0
+    assert capsys.readouterr().out == f"merlax {importlib.metadata.version('merlax')}\n"
+
+
 def test_an_unknown_command_is_refused_with_a_suggestion(refuses):
     refuses(["trian", "rover-3"], "did you mean 'train'")
 
@@ -66,6 +67,27 @@ def test_a_fault_of_merlax_is_said_to_be_one_in_one_line(monkeypatch, capsys):
     monkeypatch.setitem(COMMANDS, "envs", fails)
     assert cli.main(["envs"]) == 2
     assert capsys.readouterr().err == "merlax: two lines This looks like a fault of merlax: --debug shows where.\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (OSError(36, "File name too long", "a/b"), "The system refuses what is to be done with 'a/b' (File name too"),
+        (OSError(24, "Too many open files"), "The system refuses what is to be done (Too many open files)."),
+        (MemoryError(), "This takes more memory than there is; choose smaller sizes."),
+    ],
+)
+def test_what_the_system_refuses_is_no_fault_of_merlax(error, sentence, monkeypatch, refuses):
+    def fails(args):
+        raise error
+
+    monkeypatch.setitem(COMMANDS, "envs", fails)
+    refuses(["envs"], sentence)
+
+
+def test_a_name_cannot_steer_the_terminal_nor_fill_it(refuses):
+    refuses(["tr\x1b[2J\n\udcff"], r"There is no command 'tr\x1b[2J \udcff'")
+    refuses(["train", "nowhere" * 1000], f"'{'nowhere' * 14}n … ")
 
 
 @pytest.mark.slow
@@ -159,65 +181,3 @@ def test_an_accepted_configuration_trains_two_generations(data):
             assert jax.numpy.isfinite(leaf).all(), settings
         assert played.team.finite.all(), settings
     assert all(jax.numpy.isfinite(leaf).all() for leaf in jax.tree.leaves(game.champion(state)))
-
-
-JUNK = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=6,
-)
-
-
-def config_files(algorithm):
-    """What somebody might give as a configuration: nearly right, right in its form only, or not even that."""
-    settings = changes(presets.preset("fast", "two-rovers", algorithm))
-    known = st.sampled_from([*setup.FIELDS, "kind", "settings", "type", "mutation", "learners", "num_agents"])
-    formed = st.dictionaries(known, JUNK | st.dictionaries(known, JUNK, max_size=2), max_size=3)
-    return settings.map(lambda found: json.dumps({"settings": found})) | (formed | JUNK).map(json.dumps) | st.text()
-
-
-@pytest.mark.slow
-@examples(150)
-@hypothesis.given(st.sampled_from(algorithms.names()), st.booleans(), st.data())
-def test_a_config_file_of_anything_never_ends_in_a_traceback(algorithm, as_toml, data):
-    text = data.draw(config_files(algorithm))
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / ("config.toml" if as_toml else "config.json")
-        path.write_bytes(text.encode(errors="replace"))
-        args = ["train", "two-rovers", "--algorithm", algorithm, "--frames", "1", "--out", f"{folder}/run"]
-        code, said = run([*args, "--config", str(path)])
-        assert code == 2, said
-        assert said.count("\n") == 1, said
-        assert not (Path(folder) / "run").exists()
-
-
-QUICK = st.sampled_from("train train train resume evaluate crossplay render envs plot nothing".split())
-WORDS = st.sampled_from(
-    "two-rovers two-rovers rover-3 predator-prey nowhere --out --seed --frames 1 -1 nan 1e999 --episodes --json --help "
-    "-h --preset fast paper --algorithm merl es --env.horizon 0 --td3.batch --opponent scripted --config /dev/null "
-    "--force --quiet --trials --against --env --population --checkpoint-every --noise=x = -- --population=0 "
-    "--actor-hidden os:path merlax:Rover : /etc/passwd .".split()
-)
-
-
-@pytest.mark.slow
-@examples(150)
-@hypothesis.given(QUICK, st.lists(WORDS | st.text(max_size=6), max_size=6))
-def test_a_command_line_of_anything_never_ends_in_a_traceback(command, words):
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        few = ["--frames", "1"] if command == "train" else []
-        code, said = run([command, *few, *words])
-        assert code in (0, 2), said
-        assert not list(Path(folder).iterdir()), said
-
-
-def run(args: list[str]) -> tuple[Any, str]:
-    """Exit code and output; a traceback, or a fault that merlax admits, fails."""
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        try:
-            code: Any = cli.main(args)
-        except SystemExit as ended:
-            code = ended.code
-    assert "fault of merlax" not in said.getvalue(), (args, said.getvalue())
-    return code, said.getvalue()

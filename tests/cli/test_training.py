@@ -175,11 +175,18 @@ def test_bad_input_gets_one_sentence_and_code_2(case, refuses):
 
 
 @pytest.mark.parametrize(("args", "near"), [("--popluation 3", "--population"), ("--td3.discont 3", "--td3.discount")])
-def test_an_unknown_option_is_refused_with_a_suggestion(args, near, capsys):
-    with pytest.raises(SystemExit) as ended:
-        cli.main(["train", "rover-3", *args.split()])
-    assert ended.value.code == 2
-    assert near in capsys.readouterr().err
+def test_an_unknown_option_is_refused_with_a_suggestion(args, near, refuses):
+    refuses(
+        ["train", "rover-3", *args.split()], f"Unrecognized options: {args.replace(' ', ', ')} (did you mean {near}?)"
+    )
+
+
+@pytest.mark.parametrize("place", [0, 3, 6])
+def test_the_world_may_stand_anywhere_even_after_a_list(place, refuses):
+    words = "--actor-hidden 8 8 --population 6 --quiet".split()
+    refuses(
+        ["train", *words[:place], "two-rovers", *words[place:], "--frames", "1"], "generation alone takes up to 510;"
+    )
 
 
 def test_an_option_with_an_equals_sign_is_understood_too(refuses):
@@ -300,7 +307,7 @@ def test_the_world_in_the_file_is_as_good_as_the_word(tmp_path, monkeypatch, cap
     assert cli.main(["train", "rover-3", "--config", "config.json"]) == 2
     assert "takes up to 8,000" in capsys.readouterr().err
     assert cli.main(["train", "--config", "config.json", "--noise", "0.3", "rovr-3"]) == 2
-    assert "Name it first" in capsys.readouterr().err
+    assert "Unrecognized options: rovr-3" in capsys.readouterr().err
 
 
 def test_two_learners_in_a_file_have_options_of_their_own(tmp_path, capsys):
@@ -335,6 +342,24 @@ def test_a_bound_gives_the_same_sentence_from_python_a_file_and_the_command_line
     (tmp_path / "config.json").write_text(json.dumps(value))
     assert cli.main(["train", "rover-3", "--config", str(tmp_path / "config.json")]) == 2
     assert capsys.readouterr().err.endswith(f"{sentence}\n")
+
+
+def test_a_dry_run_says_what_a_run_would_take_and_makes_nothing(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["train", "rover-1", "--dry-run", "--frames", "1000000", "--seed", "3"]) == 0
+    title, *rest = capsys.readouterr().out.splitlines()
+    assert title.startswith("merl on rover-1")
+    assert [line.split()[0] for line in rest] == ["budget", "memory", "run"]
+    assert rest[0].startswith("budget     1,000,000 frames, at least ")
+    assert rest[2].endswith("runs/rover-1-merl-seed3")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_dry_run_refuses_what_a_run_would_refuse(run, refuses):
+    refuses(["train", "rover-1", "--dry-run", "--frames", "1"], "one generation alone takes")
+    refuses(["train", "rover-1", "--dry-run", "--seed", "-1"], "seed is -1")
+    refuses(["train", "rover-1", "--dry-run", "--checkpoint-every", "nan"], "checkpoint_every is nan")
+    refuses(["train", "rover-1", "--dry-run", "--out", str(run)], "holds a run already")
 
 
 def test_a_run_is_never_overwritten_without_force(run, capsys):

@@ -59,6 +59,18 @@ def test_the_mesh_holds_all_devices_or_the_first_few():
     assert devices.mesh(1).devices.tolist() == jax.devices()[:1]
 
 
+def test_only_the_first_devices_are_used_even_by_what_was_traced_before():
+    traced_for = jax.jit(lambda: jnp.array(devices.count()))
+    assert int(traced_for()) == 2
+    with devices.only(1):
+        assert devices.mesh().devices.tolist() == jax.devices()[:1]
+        assert len(devices.spread(None, jnp.arange(4)).addressable_shards) == 1
+        assert (devices.count(), int(traced_for())) == (1, 1)
+        with devices.only(2):
+            assert (devices.count(), int(traced_for())) == (2, 2)
+    assert (devices.count(), int(traced_for()), devices.mesh().size) == (2, 2, 2)
+
+
 def test_spread_copies_to_every_device_and_divide_gives_each_its_part():
     everywhere = devices.spread(None, jnp.arange(4))
     assert [shard.data.tolist() for shard in everywhere.addressable_shards] == [[0, 1, 2, 3]] * 2
@@ -87,9 +99,9 @@ def test_within_a_program_nodes_of_one_type_are_split_and_the_rest_is_copied():
 
 
 def work(split, key, shared):
-    mean, least = devices.average({"a": split[0] * shared}), devices.least(split[0])
+    mean = devices.average({"a": split[0] * shared})
     drawn = jax.random.uniform(devices.own_key(key))
-    return mean, least, jax.lax.all_gather(jnp.stack([split[0], drawn]), devices.AXIS)
+    return mean, jax.lax.all_gather(jnp.stack([split[0], drawn]), devices.AXIS)
 
 
 def worked_together():
@@ -99,8 +111,8 @@ def worked_together():
 
 
 def test_devices_that_work_together_average_and_have_their_own_keys():
-    mean, least, by_device = worked_together()
-    assert (float(mean["a"]), float(least)) == (20.0, 1.0)
+    mean, by_device = worked_together()
+    assert float(mean["a"]) == 20.0
     assert by_device[:, 0].tolist() == [1.0, 3.0]
     assert by_device[0, 1] != by_device[1, 1]
 
@@ -132,7 +144,7 @@ def test_inline_the_parts_that_work_together_give_the_same_numbers_as_on_devices
 def test_inline_programs_may_be_batched():
     with devices.inline():
         one = lambda scale: devices.together(2, work)(jnp.array([1.0, 3.0]), jax.random.key(0), scale)  # noqa: E731
-        mean, _, _ = jax.jit(jax.vmap(one))(jnp.array([1.0, 10.0]))
+        mean, _ = jax.jit(jax.vmap(one))(jnp.array([1.0, 10.0]))
     assert mean["a"].tolist() == [2.0, 20.0]
 
 
@@ -174,6 +186,7 @@ def test_preparing_once_jax_runs_changes_nothing(monkeypatch, cores):
 def test_fewer_devices_than_cores_are_said_in_one_sentence(monkeypatch, caplog, cores, warned):
     with_cores(monkeypatch, cores)
     with caplog.at_level(logging.WARNING, "merlax"):
+        devices.prepare(most=2)  # of which there are enough
         devices.prepare()
     assert [("2 device(s) for 64 cores" in message) for message in caplog.messages] == [True] * warned
 

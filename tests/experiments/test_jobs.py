@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,10 @@ def test_a_run_goes_on_only_from_a_checkpoint_of_the_same_settings_and_devices(t
     assert recorded is not None
     (folder / "config.json").write_text(json.dumps(recorded | {"devices": 2}))
     assert not jobs.can_resume(job(), tmp_path, 2)  # no checkpoint
-    (folder / "checkpoints" / "7").mkdir(parents=True)
+    within = folder / "checkpoints" / "midway" / "2"  # of the first generation
+    within.mkdir(parents=True)
+    assert jobs.can_resume(job(), tmp_path, 2)
+    within.rename(folder / "checkpoints" / "7")
     assert jobs.can_resume(job(), tmp_path, 2)
     assert not jobs.can_resume(job(), tmp_path, 1)
     assert not jobs.can_resume(job(frames=400), tmp_path, 2)
@@ -98,3 +102,20 @@ def test_the_last_line_that_was_printed_names_the_error(tmp_path):
     assert jobs.last_error(tmp_path) == ""
     (tmp_path / jobs.LOG).write_text("first\nmerlax: the reason\n\n")
     assert jobs.last_error(tmp_path) == "the reason"
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"world": ["two-rovers"]}', "[]", '{"finished": "yes"}', "\udcff"])
+@pytest.mark.parametrize("name", ["config.json", "final.json"])
+def test_a_run_whose_files_are_broken_is_done_again(tmp_path, name, text):
+    folder = fakes.write_run(job(), tmp_path)
+    assert jobs.is_finished(job(), tmp_path)
+    (folder / name).write_bytes(text.encode(errors="surrogateescape"))
+    assert not jobs.is_finished(job(), tmp_path)
+    assert not jobs.can_resume(job(), tmp_path, 2)
+
+
+def test_what_is_no_file_says_nothing_of_a_run(tmp_path):
+    for name in ("progress.csv", jobs.LOG):
+        os.mkfifo(tmp_path / name)
+    assert jobs.progress(tmp_path) is None
+    assert jobs.last_error(tmp_path) == ""

@@ -40,6 +40,15 @@ def test_what_does_not_apply_to_a_method_gives_no_row(tmp_path):
     assert {"champion_score", "final_score"} <= measures
 
 
+def test_a_run_whose_rows_lack_the_seconds_is_refused(tmp_path):
+    experiment = fakes.experiment(methods=("EA",), seeds=(1,))
+    (job,) = experiment.jobs()
+    folder = fakes.write_run(job, tmp_path)
+    (folder / "progress.csv").write_text(fakes.PROGRESS.replace("seconds", "minutes"))
+    with pytest.raises(UserError, match="has no column seconds"):
+        results.collect(experiment, [job], tmp_path)
+
+
 def test_what_an_experiment_measures_stands_beside_the_final_score_of_its_run(tmp_path):
     def count(jobs, root):
         assert root == tmp_path
@@ -85,6 +94,11 @@ GOOD = "motivating,two-rovers,MERL,1,100,final_score,0.5"
         (f"HEADER\n{GOOD.replace('0.5', 'nan')}\n", "line 2 has an impossible number"),
         (f"HEADER\n{GOOD.replace('100', '-100')}\n", "line 2 has an impossible number"),
         (f"HEADER\n{GOOD.replace('MERL', '')}\n", "line 2 has an empty name"),
+        (f"HEADER\n{GOOD.replace('MERL', chr(27))}\n", "line 2 has an empty name, or one that is none"),
+        (f"HEADER\n{GOOD.replace('100', '9' * 400)}\n", "line 2 has an impossible number"),
+        (f"HEADER\n{GOOD.replace('100', '9' * 5000)}\n", "line 2 has no number where one belongs"),
+        (f"HEADER\n{GOOD.replace(',1,', ',-1,')}\n", "line 2 has an impossible number"),
+        (f"HEADER\n{GOOD.replace('0.5', '1e300')}\n", "line 2 has an impossible number"),
         (f"HEADER\n{GOOD}\n{GOOD.replace('motivating', 'other')}\n", "mixes several experiments"),
         (f"HEADER\n{GOOD}\n{GOOD.replace('0.5', '0.6')}\n", "a number twice"),
         ('HEADER\n"unclosed', "cannot be read"),

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import pickle
 import shutil
 from pathlib import Path
@@ -59,6 +60,21 @@ def saved(tmp_path_factory):
 @pytest.fixture
 def folder(saved, tmp_path):
     return Path(shutil.copytree(saved, tmp_path / "checkpoints"))
+
+
+def test_a_run_says_that_it_has_none_yet_until_it_has_one(tmp_path):
+    saver = Saver(tmp_path, CONFIG)
+    assert checkpoints.reached(saver.folder) is None
+    saver.begin()
+    assert checkpoints.reached(saver.folder) == 0
+    saver.save(Position(3), state(3))
+    saver.begin()
+    assert checkpoints.reached(saver.folder) == 3
+    saver.save(Position(4, rounds=2), state(4))  # within the fifth
+    assert checkpoints.reached(saver.folder) == 4
+    saver.close()
+    shutil.rmtree(saver.folder)
+    assert checkpoints.reached(saver.folder) is None
 
 
 def test_it_comes_back_exactly_and_only_two_are_kept(folder):
@@ -124,7 +140,8 @@ def test_an_interval_that_is_none_is_refused(tmp_path, every):
 
 
 def largest(folder: Path) -> Path:
-    return max((file for file in folder.rglob("*") if file.is_file()), key=lambda file: file.stat().st_size)
+    """The piece of an array that has the most numbers."""
+    return max((file for file in folder.rglob("[0-9]*") if file.is_file()), key=lambda file: file.stat().st_size)
 
 
 def cut_short(folder: Path) -> None:
@@ -155,6 +172,40 @@ def edit_the_manifest(folder: Path) -> None:
     file.write_text(file.read_text().replace('"frames": 30', '"frames": 31'))
 
 
+def change_the_manifest(**changes):
+    """With a checksum that fits, as a stranger can make it."""
+
+    def change(folder: Path) -> None:
+        file = folder / "manifest" / "metadata"
+        manifest = json.loads(file.read_text()) | changes
+        del manifest["checksum"]
+        file.write_text(json.dumps(manifest | {"checksum": checkpoints._digest(manifest)}))
+
+    return change
+
+
+def nest_deeply(folder: Path) -> None:
+    (folder / "manifest" / "metadata").write_text("[" * 100_000)
+
+
+def rename_from_the_one_before(folder: Path) -> None:
+    shutil.rmtree(folder)
+    shutil.copytree(folder.with_name("2"), folder)
+
+
+def put_a_fifo_into(name: str):
+    def change(folder: Path) -> None:
+        (folder / name).unlink()
+        os.mkfifo(folder / name)
+
+    return change
+
+
+def claim_to_be_huge(folder: Path) -> None:
+    file = folder / "state" / "weights" / ".zarray"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"shape": [10**12], "chunks": [10**12]}))
+
+
 def of_format(number: int):
     def change(folder: Path) -> None:
         file = folder / "manifest" / "metadata"
@@ -177,6 +228,18 @@ DAMAGES = [
     (empty_all_files, "is damaged"),
     (empty, "is damaged"),
     (edit_the_manifest, "is damaged"),
+    (change_the_manifest(position=None), "position is None"),
+    (change_the_manifest(position={"generation": "3"}), "position.generation is '3'"),
+    (change_the_manifest(position={"generation": 3}), "it lacks 'frames'"),
+    (change_the_manifest(arrays=[]), "arrays is []"),
+    (change_the_manifest(arrays={"weights": [[10**12], "float32", 1]}), "other arrays than this run"),
+    (change_the_manifest(run=3), "run is 3"),
+    (nest_deeply, "nested too deeply"),
+    (rename_from_the_one_before, "another number than its folder"),
+    (put_a_fifo_into("manifest/metadata"), "not a regular file"),
+    (put_a_fifo_into("state/weights/.zarray"), "not a regular file"),
+    (put_a_fifo_into("state/weights/0"), "not a regular file"),
+    (claim_to_be_huge, "not stored as 20 plain numbers"),
     (of_format(checkpoints.FORMAT + 1), "by a newer version"),
     (of_format(checkpoints.FORMAT - 1), "by an older version"),
     (from_a_run_with(world="rover-4"), "another world ('rover-4', not 'rover-3')"),
@@ -201,6 +264,12 @@ def test_without_a_good_one_a_sentence_ends_it(folder):
     flip_a_bit(folder / "3")
     with pytest.raises(UserError, match=r"is damaged .* no other checkpoint"):
         checkpoints.newest(folder, RUN, state(0))
+
+
+def test_a_name_that_is_no_number_of_a_checkpoint_is_left_alone(folder):
+    for name in ("007", "4.bad", "x", "\N{SUPERSCRIPT TWO}"):
+        (folder / name).mkdir()
+    assert checkpoints.generations(folder) == [2, 3]
 
 
 def test_any_flipped_byte_is_noticed_or_does_no_harm(folder):
@@ -268,3 +337,16 @@ def test_nothing_from_a_stranger_is_executed(folder, tmp_path):
     with pytest.raises(UserError):
         merlax.resume(run, quiet=True)
     assert not mark.exists()
+
+
+def test_an_array_that_no_number_divides_is_one_file(tmp_path):
+    size = 1_000_003  # a prime, and more than a piece
+    assert 4 * size > checkpoints.PIECE_BYTES
+    for name, numbers in (("prime", size), ("even", 4_000_000)):
+        state = {"weights": jnp.arange(numbers, dtype=jnp.float32)}
+        checkpoints.save(tmp_path / name, Position(1), RUN, checkpoints.snapshot(state))
+        found = checkpoints.newest(tmp_path / name, RUN, {"weights": jnp.zeros(numbers)})
+        assert found is not None
+        np.testing.assert_array_equal(found[1]["weights"], state["weights"])
+    assert len(list((tmp_path / "prime").rglob("*weights/[0-9]"))) == 1
+    assert len(list((tmp_path / "even").rglob("*weights/[0-9]"))) == 4

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from merlax import envs
+from merlax.core import rollout
 from merlax.core.networks import TeamPolicy
 from merlax.core.players import PolicyPlayer
 from merlax.core.rollout import Field
@@ -34,16 +35,37 @@ def test_a_world_that_always_pays_the_same_has_that_score_without_doubt():
     assert str(found) == "10.000 ± 0.000"
 
 
-def test_one_episode_leaves_the_doubt_unknown():
-    assert math.isnan(score(Countdown(), 1).interval95)
+def test_one_episode_has_no_interval():
+    found = score(Countdown(last=4), 1)
+    assert (found.interval95, found.episodes, str(found)) == (None, 1, "10.000")
+
+
+@pytest.mark.parametrize("episodes", [23, 24])
+def test_many_episodes_are_played_in_parts_and_are_the_same_as_at_once(episodes, monkeypatch):
+    env = Darts("team")
+    field, team, key = Field(env), player(env), evaluation.evaluation_key(3)
+    at_once = rollout.play_test(jax.random.clone(key), field, team, episodes).fitness
+    monkeypatch.setattr(evaluation, "STEPS_AT_ONCE", 6 * env.horizon)
+    parts = list(evaluation.play(jax.random.clone(key), field, team, episodes))
+    assert [part.size for part in parts] == [6, 6, 6, episodes - 18]
+    np.testing.assert_allclose(np.concatenate(parts), at_once, rtol=1e-5)  # other batches round differently
+    assert evaluation.evaluate(key, field, team, episodes).episodes == episodes
+
+
+def test_the_longer_an_episode_the_fewer_are_played_at_once():
+    parts = [evaluation.num_parts(Countdown(horizon=steps), 200) for steps in (10, 250, 500, 50_000, 10**7)]
+    assert parts == [1, 1, 2, 200, 200]
+
+
+def test_an_episode_that_never_ends_is_refused():
+    with pytest.raises(UserError, match="has 2,000,000,000 steps; at most 10,000,000 can be played"):
+        score(Countdown(horizon=2 * 10**9), 1)
 
 
 def test_the_interval_is_that_of_the_mean():
     env = Darts("team")
     field, team = Field(env), player(env)
     found = evaluation.evaluate(evaluation.evaluation_key(3), field, team, 20)
-    from merlax.core import rollout
-
     each = np.asarray(rollout.play_test(evaluation.evaluation_key(3), field, team, 20).fitness, np.float64)
     assert found.mean == pytest.approx(each.mean())
     assert found.interval95 == pytest.approx(1.96 * each.std(ddof=1) / math.sqrt(20))
@@ -76,10 +98,12 @@ def test_a_seed_that_jax_does_not_take_is_refused(seed):
         evaluation.evaluation_key(seed)
 
 
-def test_no_episodes_are_refused():
+@pytest.mark.parametrize("episodes", [0, 10**12])
+def test_no_episodes_and_years_of_them_are_refused(episodes):
     evaluation.check_episodes(1)
-    with pytest.raises(UserError, match="at least 1"):
-        evaluation.check_episodes(0)
+    evaluation.check_episodes(evaluation.MOST_EPISODES)
+    with pytest.raises(UserError, match=f"episodes is {episodes}; choose a whole number from 1 to 10,000,000"):
+        evaluation.check_episodes(episodes)
 
 
 def test_a_score_is_plain_data():

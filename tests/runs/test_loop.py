@@ -1,5 +1,7 @@
 """Generations, tests, records: same seed, same rows, whatever the clock does, and never a number that is not finite."""
 
+import os
+import signal
 import time
 
 import numpy as np
@@ -9,6 +11,7 @@ import merlax
 from merlax.algorithms import Game
 from merlax.core.evolution.fitness import Fitness
 from merlax.runs import checkpoints, loop
+from merlax.runs.recorders import Midway
 from merlax.types import UserError
 from tests.probes.rendezvous import Rendezvous
 from tests.support import short
@@ -72,6 +75,75 @@ def test_a_clock_that_is_set_back_all_the_time_changes_nothing(tmp_path, monkeyp
     assert len(strange["generation"]) > 2
     for name in usual.keys() - {"seconds"}:
         np.testing.assert_array_equal(strange[name], usual[name])
+
+
+class Follows:
+    """Hears of everything."""
+
+    def __init__(self):
+        self.heard: list[Midway] = []
+
+    def start(self, run): ...
+    def record(self, row): ...
+    def stop(self): ...
+
+    def midway(self, told):
+        self.heard.append(told)
+
+
+class StopsMidway(Follows):
+    """Ends a run by a signal, as soon as a few rounds of its second generation are done."""
+
+    def midway(self, told):
+        super().midway(told)
+        if told.generation == 2 and told.share > 0.3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+LEARNS_LONG = {
+    "population": 6, "fitness": {"episodes": 1}, "actor_hidden": [8], "explore_episodes": 2,
+    "learners": [{"batch": 8, "buffer": 400, "burn_in": 1, "critic_hidden": [8], "updates_per_frame": 0.5}],
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("every", [0.0, 1e-9], ids=["saved at its end", "saved all the time"])
+def test_a_run_that_was_ended_within_a_generation_goes_on_within_it(tmp_path, monkeypatch, every):
+    def train(name, **given):
+        frames = 3 * 14 * short.WORLD.horizon
+        return short.train(tmp_path / name, algorithm="merl", settings=LEARNS_LONG, frames=frames, **given)
+
+    monkeypatch.setattr(loop, "PIECE_SECONDS", 0.0)
+    whole, signals = train("whole"), StopsMidway()
+    stopped = train("stopped", callbacks=[signals], checkpoint_every=every)
+    first, second = ([told for told in signals.heard if told.generation == number] for number in (1, 2))
+    assert [told.share for told in first] == sorted(told.share for told in first)
+    assert len(first) > 10  # round by round
+    assert second[-1].frames > first[-1].frames
+    assert 0.3 < second[-1].share < 0.4
+    assert rows(stopped.path) == rows(whole.path)[:1]
+    *_, newest = checkpoints.all_of(stopped.path / "checkpoints")
+    assert newest.parent.name == "midway"
+
+    goes_on = Follows()
+    resumed = short.resume(stopped.path, callbacks=[goes_on], checkpoint_every=0.0)
+    assert goes_on.heard[0].share == second[-1].share
+    assert rows(resumed.path) == rows(whole.path)
+    np.testing.assert_array_equal(resumed.champion.heads.weight, whole.champion.heads.weight)
+
+
+def test_a_piece_of_work_is_as_long_as_the_clock_allows(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    pace, sizes = loop.Pace(), []
+    for _ in range(6):
+        with pace.piece(1000) as rounds:
+            now[0] += 3.0 if rounds == 0 else rounds / 128
+        sizes.append(rounds)
+    assert sizes == [0, 1, 8, 64, 128, 128]  # the first one compiles; at last a second
+    assert pace.seconds(192) == 1.5
+    with pace.piece(3) as rounds:
+        assert rounds == 3
 
 
 @pytest.mark.slow

@@ -1,7 +1,9 @@
 """A champion on disk: exact, alone, harmless, and refused in one sentence when it is broken."""
 
 import json
+import os
 import pickle
+import tracemalloc
 import zipfile
 
 import jax
@@ -43,6 +45,14 @@ def test_saving_again_replaces_it_and_leaves_nothing_else(folder):
 
 def test_a_save_killed_between_its_renames_loses_nothing(policy, folder):
     folder.rename(folder.with_name("champion.old"))
+    assert np.array_equal(policies.load(folder).heads.weight, policy.heads.weight)
+
+
+def test_another_save_that_ends_early_after_that_loses_nothing_either(policy, folder):
+    folder.rename(folder.with_name("champion.old"))
+    folder.with_name("champion.new").touch()  # in the way
+    with pytest.raises(FileExistsError):
+        policies.save(folder, policy)
     assert np.array_equal(policies.load(folder).heads.weight, policy.heads.weight)
 
 
@@ -98,3 +108,82 @@ def test_a_pickled_array_in_a_champion_is_not_executed(folder, tmp_path):
     with pytest.raises(UserError):
         policies.load(folder)
     assert not mark.exists()
+
+
+def refusal(folder) -> tuple[str, int]:
+    """The sentence that a champion gets, and the most memory that it took to find it."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(UserError, match="no champion") as error:
+            policies.load(folder)
+        return str(error.value), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def pack(folder, name: str, megabytes: int) -> None:
+    """Add an array of zeros to a champion, packed into a thousandth of its size."""
+    with zipfile.ZipFile(folder / "weights.npz", "a", zipfile.ZIP_DEFLATED) as archive, archive.open(name, "w") as file:
+        for _ in range(megabytes):
+            file.write(bytes(1_000_000))
+
+
+def test_a_huge_array_beside_a_champion_is_not_unpacked(folder, policy):
+    pack(folder, "extra.npy", 100)
+    policies.load(folder)  # compiled, or whatever else is done once
+    tracemalloc.start()
+    loaded = policies.load(folder)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.array_equal(loaded.heads.weight, policy.heads.weight)
+    assert peak < 1_000_000
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_huge_array_in_place_of_a_champions_own_is_not_unpacked(folder):
+    pack(folder, "heads.weight.npy", 100)
+    sentence, peak = refusal(folder)
+    assert "heads.weight is compressed" in sentence
+    assert peak < 1_000_000
+
+
+@pytest.mark.parametrize("field", ["num_agents", "obs_size", "act_size", "hidden"])
+def test_sizes_that_the_weights_do_not_explain_are_not_believed(folder, field):
+    sizes = json.loads((folder / "policy.json").read_text())
+    (folder / "policy.json").write_text(json.dumps(sizes | {field: [10**9] if field == "hidden" else 10**9}))
+    sentence, peak = refusal(folder)
+    assert "'weights.npz' has" in sentence
+    assert peak < 1_000_000
+
+
+@pytest.mark.parametrize("name", ["policy.json", "weights.npz"])
+@pytest.mark.parametrize("kind", ["fifo", "endless", "folder"])
+def test_what_is_no_regular_file_is_no_champion(folder, name, kind):
+    (folder / name).unlink()
+    if kind == "fifo":
+        os.mkfifo(folder / name)
+    elif kind == "endless":
+        (folder / name).symlink_to("/dev/zero")
+    else:
+        (folder / name).mkdir()
+    assert refusal(folder)[1] < 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"num_agents": "x"}, "num_agents is 'x'"),
+        ({"hidden": None}, "hidden is None"),
+        ({"format": [1]}, r"format is \[1\]"),
+    ],
+)
+def test_a_wrong_size_is_named(folder, change, reason):
+    sizes = json.loads((folder / "policy.json").read_text())
+    (folder / "policy.json").write_text(json.dumps(sizes | change))
+    with pytest.raises(UserError, match=reason):
+        policies.load(folder)
+
+
+def test_a_champion_is_refused_without_advice_to_load_it_unsafely(folder):
+    np.savez(folder / "weights.npz", **{"heads.weight": np.array([None])})  # type: ignore[arg-type]
+    assert "pickle" not in refusal(folder)[0]

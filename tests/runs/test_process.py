@@ -2,7 +2,10 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
+import time
 
 import pytest
 
@@ -25,7 +28,7 @@ def test_the_first_signal_is_noted_and_the_second_one_stops_at_once(number, capf
         assert caught.number is None
         os.kill(os.getpid(), number)
         assert caught.number == number
-        assert "stopping after this generation" in capfd.readouterr().err
+        assert "stopping after this piece of work" in capfd.readouterr().err
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
     assert signal.getsignal(number) is before
@@ -49,3 +52,41 @@ def test_memory_is_counted_in_megabytes():
     found = process.peak_memory_mb()
     assert found is not None
     assert 50 < found < 100_000  # Python with JAX
+
+
+BUSY = """
+import os, signal, sys, threading
+import jax, jax.numpy as jnp
+from merlax.runs import process
+
+def spin(x):
+    return jax.lax.fori_loop(0, 2**31 - 2, lambda i, x: jnp.sin(x) + 1.0, x)
+
+process.own()
+with process.caught_signals() as caught:
+    caught.nothing_to_lose = sys.argv[1] == "nothing-to-lose"
+    program = jax.jit(spin).lower(jnp.ones(64)).compile()
+    print("busy", flush=True)
+    program(jnp.ones(64)).block_until_ready()
+print("never")
+"""
+
+
+@pytest.mark.parametrize(("case", "signals"), [("work-to-lose", 2), ("nothing-to-lose", 1)])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_process_in_a_long_compiled_call_ends_within_a_second(case, signals, number):
+    command, pipe = [sys.executable, "-c", BUSY, case], subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "busy\n"
+        time.sleep(0.5)  # it is in the call now
+        for _ in range(signals - 1):
+            process.send_signal(number)
+            time.sleep(1.0)
+            assert process.poll() is None
+        start = time.monotonic()
+        process.send_signal(number)
+        assert process.wait(30) == 128 + number
+        assert time.monotonic() - start < 2.5  # some 0.01 s where nothing else runs
+        assert process.stderr is not None
+        assert "`merlax resume` continues the run" in process.stderr.read()

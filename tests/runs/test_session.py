@@ -1,13 +1,10 @@
-"""A run that is killed at any moment and resumed ends as if it had never been: bit for bit."""
+"""One run from its plan to its last file, and how it goes on after an interruption."""
 
 import json
 import logging
 import os
-import random
 import shutil
 import signal
-import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,83 +12,12 @@ import jax
 import pytest
 
 import merlax
-from merlax.algorithms import presets
 from merlax.runs import session
+from merlax.runs.loop import Ending
 from merlax.runs.writer import RunFolder
 from merlax.types import UserError
 from tests.support import short
-from tests.support.killing import ENDLESS, ROWS, begin, generations, options, rows, wait_for
-from tests.support.nursery import Nursery
-
-KILLS = {("rendezvous", "merl"): 5, ("predator-prey", "merl"): 2}  # others: 1, every second while a checkpoint is saved
-CASES = [(world, name) for world in ("rendezvous", "predator-prey") for name in presets.BUILT_IN]
-
-
-def kill_and_resume(nursery: Nursery, folder: Path, command: list[str], seed: int, kills: int) -> int:
-    """Begin a run, kill it again and again, let it end; how many kills fell into a save."""
-    chance, saves = random.Random(seed), 0
-    out, log = folder / "killed", folder / "killed.log"
-    begin = ["train", *command, "--out", out]
-    for kill in range(kills):
-        process = nursery.start(*begin, "--checkpoint-every", 0, log=log)
-        begin = ["resume", out]
-        done = len(rows(out))
-        in_a_save = (seed + kill) % 2
-        moment = (lambda: unfinished(out)) if in_a_save else (lambda done=done: len(rows(out)) not in (0, done))
-        wait_for(moment, process)
-        time.sleep(chance.uniform(0.0, 0.002 if in_a_save else 0.3))
-        os.kill(process, signal.SIGKILL)
-        nursery.wait(process)
-        saves += bool(unfinished(out))
-    if not (out / "final.json").exists():
-        assert nursery.run("resume", out, "--checkpoint-every", 0.2, log=log) == 0, log.read_text()
-    return saves
-
-
-def unfinished(run: Path) -> list[Path]:
-    """Checkpoints that are being written, or never were completely."""
-    return list((run / "checkpoints").glob("*.orbax-checkpoint-tmp*"))
-
-
-@pytest.fixture(scope="module")
-def outcomes(nursery, tmp_path_factory):
-    """All cases, two at a time: each uninterrupted, and killed and resumed."""
-
-    def one(number_and_case):
-        number, case = number_and_case
-        folder = tmp_path_factory.mktemp("-".join(case))
-        command = [*options(*case), "--quiet"]
-        assert nursery.run("train", *command, "--out", folder / "whole", log=folder / "whole.log") == 0, (
-            folder / "whole.log"
-        ).read_text()
-        return folder, kill_and_resume(nursery, folder, command, number, KILLS.get(case, 1))
-
-    with ThreadPoolExecutor(2) as pool:
-        return dict(zip(CASES, pool.map(one, enumerate(CASES)), strict=True))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids="-".join)
-def test_a_killed_run_ends_as_if_it_had_never_been(case, outcomes):
-    folder, _ = outcomes[case]
-    assert len(rows(folder / "whole")) == ROWS
-    assert rows(folder / "killed") == rows(folder / "whole")
-    for name in ("champion", "opponent") if case[0] == "predator-prey" else ("champion",):
-        for file in ("policy.json", "weights.npz"):
-            assert (folder / "killed" / name / file).read_bytes() == (folder / "whole" / name / file).read_bytes()
-    assert not (folder / "killed" / "checkpoints").exists()  # of a run that has ended, nobody needs them
-
-
-@pytest.mark.slow
-def test_some_kills_fell_into_a_save(outcomes):
-    assert sum(saves for _, saves in outcomes.values()) >= 3
-
-
-@pytest.mark.slow
-def test_a_run_that_has_ended_has_nothing_to_resume(nursery, outcomes, tmp_path):
-    folder, _ = outcomes[CASES[0]]
-    assert nursery.run("resume", folder / "whole", log=tmp_path / "log") == 2
-    assert "nothing to resume" in (tmp_path / "log").read_text()
+from tests.support.killing import ENDLESS, begin, generations, rows
 
 
 @pytest.mark.slow
@@ -186,7 +112,7 @@ def test_a_run_that_was_stopped_before_its_first_row_says_so(interrupted, tmp_pa
     shutil.copy(interrupted / "config.json", tmp_path)
     folder = RunFolder(tmp_path)
     with pytest.raises(UserError, match="stopped before its first generation ended"):
-        session.finish(folder, short.WORLD, finished=False)
+        session.finish(folder, short.WORLD, Ending(finished=False))
     folder.close()
 
 

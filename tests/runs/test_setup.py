@@ -104,7 +104,7 @@ class OwnEa(Ea):
 def test_an_algorithm_of_the_users_own_must_be_given_again():
     planned = plan("rover-3", OwnEa())
     assert planned.method == f"{OwnEa.__module__}:OwnEa"
-    with pytest.raises(UserError, match="pass it as `algorithm`"):
+    with pytest.raises(UserError, match="`algorithm`, on the command line as --algorithm module:Name"):
         setup.from_record(written(planned), HERE)
     assert setup.from_record(written(planned), HERE, algorithm=OwnEa()) == planned
 
@@ -113,9 +113,9 @@ def test_a_world_of_the_users_own_must_be_given_again_as_it_was():
     planned = plan(Rendezvous(horizon=4), "ea")
     data = written(planned)
     assert (data["world"], data["env"]) == (None, {"num_agents": 2, "horizon": 4})
-    with pytest.raises(UserError, match="pass that world"):
+    with pytest.raises(UserError, match="give that world again"):
         setup.from_record(data, HERE)
-    with pytest.raises(UserError, match="other parameters of its world: horizon was 4 and is 5"):
+    with pytest.raises(UserError, match="another world than this: horizon was 4 and is 5"):
         setup.from_record(data, HERE, env=Rendezvous(horizon=5))
     assert setup.from_record(data, HERE, env=Rendezvous(horizon=4)) == planned
 

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from merlax.runs import terminal
-from merlax.runs.recorders import Beginning
+from merlax.runs.recorders import Beginning, Midway
 from merlax.runs.terminal import Bar, Lines, Rate
 
 RUN = Beginning(Path("run"), "ea on a world", {}, 3_000_000)
@@ -69,3 +69,36 @@ def test_lines_go_to_a_pipe_and_nothing_where_it_shall_be_quiet(capsys):
     del capsys  # standard output is no terminal
     assert [type(each) for each in terminal.display()] == [Lines]
     assert terminal.display(quiet=True) == []
+
+
+def test_a_generation_that_takes_long_is_shown_and_how_long_it_takes(capsys):
+    lines, shown = Lines(), io.StringIO()
+    bar = Bar(Console(file=shown, force_terminal=True, width=150))
+    for display in (lines, bar):
+        display.start(RUN)
+        display.midway(Midway(1, 10, 0.5, 0.3))  # one that is over in a moment
+        display.midway(Midway(1, 500_000, 0.25, 330.0))
+        display.stop()
+    words = "generation 1: 25% learnt, it takes about 5:30"
+    assert capsys.readouterr().out.splitlines() == ["ea on a world: compiling …", f"ea on a world: {words}"]
+    assert words in shown.getvalue()
+    assert "50%" not in shown.getvalue()
+    assert "0.50 / 3.00 M frames" in shown.getvalue()
+
+
+class Screen(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("errors", "total", "shows"),
+    [(Screen(), 3, True), (Screen(), 1, False), (io.StringIO(), 3, False)],
+    ids=["a terminal", "one part", "a file"],
+)
+def test_the_parts_of_a_long_work_come_with_a_bar_where_a_terminal_shows_it(errors, total, shows, monkeypatch, capsys):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stderr", errors)
+    assert list(terminal.bar(iter("abc"[:total]), total, "long work")) == list("abc"[:total])
+    assert ("long work" in errors.getvalue()) is shows
+    assert capsys.readouterr().out == ""  # which others may read

@@ -23,6 +23,18 @@ from tests.support.weights import weights
 SETTINGS = {"world": "rover-3", "env": {}, "algorithm": "ea", "seed": 7}
 
 
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of a few megabytes."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(disk)]
+    if shutil.which("mount") is None or subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("needs the right to mount a small disk")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
 def policy(seed=0) -> TeamPolicy:
     return weights(lambda key: TeamPolicy(key, Side.equal(2, 3, 1), (4,)), seed)
 
@@ -68,6 +80,29 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(UserError, match="cannot be written"):
         RunFolder(tmp_path / "file" / "run", SETTINGS)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["x" * 5000, "x/" * 2500, "x/" * 1900, f"new/{'x' * 300}/run", "with\0nothing"],
+    ids=["long", "deep", "deep-inside", "long-inside", "nul"],
+)
+def test_a_name_that_the_system_does_not_take_is_refused_and_leaves_nothing(name, tmp_path):
+    with pytest.raises(UserError, match="cannot be written"):
+        RunFolder(tmp_path / name, SETTINGS)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_is_refused_before_anything_is_made_or_replaced(small_disk):
+    RunFolder(small_disk / "old", SETTINGS).close()
+    with (small_disk / "filler").open("wb", buffering=0) as filler, contextlib.suppress(OSError):
+        while filler.write(b"x" * 4096):
+            pass
+    for name in ("new", "old"):
+        with pytest.raises(UserError, match="cannot be written"):
+            RunFolder(small_disk / name, SETTINGS | {"seed": 8}, force=True)
+    assert not (small_disk / "new").exists()
+    assert json.loads((small_disk / "old" / "config.json").read_text())["seed"] == 7
 
 
 def test_the_csv_comes_before_whoever_else_listens(tmp_path):
@@ -118,18 +153,6 @@ def test_a_folder_that_is_taken_away_ends_the_run(nursery, tmp_path):
     assert done == list(range(1, len(done) + 1))
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    """A disk of a few megabytes."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(disk)]
-    if shutil.which("mount") is None or subprocess.run(command, capture_output=True).returncode:
-        pytest.skip("needs the right to mount a small disk")
-    yield disk
-    subprocess.run(["umount", "-l", str(disk)], check=True)
-
-
 def fill(file, process):
     """Leave no room on the disk, not even what the run itself frees, until it ends."""
     with file.open("wb", buffering=0) as filler:
@@ -151,7 +174,7 @@ def test_a_full_disk_stops_a_run_and_loses_no_row(nursery, small_disk, tmp_path,
     assert nursery.wait(process) == 2
     said = log.read_text().splitlines()
     assert len(said) == 1, said  # nothing of what Orbax, absl or Python would add
-    assert said[0].startswith(f"merlax: The run in '{out}' cannot be written (")
+    assert said[0].startswith(f"merlax: The run in '{out}' cannot be written (No space left on device), so it stopped;")
     assert said[0].endswith(f"`merlax resume {out}`.")
     assert rows(out)[: len(reported)] == reported
     assert (out / "progress.csv").read_bytes().endswith(b"\n")

@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.support.nursery import Nursery
 
 ROWS = 8  # generations of one of these runs
+PATIENCE = 240  # seconds to wait for anything
 
 _ACTOR = "--actor-hidden 8".split()
 _LEARNER = ("--td3.critic-hidden 8 --td3.batch 8 --td3.buffer 400 --td3.burn-in 2 --td3.updates-per-frame 0.2").split()
@@ -54,11 +55,12 @@ def ended(process: int) -> bool:
 
 def wait_for(condition: Callable[[], object], process: int) -> bool:
     """Until it holds; False if the process ended first."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE
     while not condition():
         if ended(process):
             return False
-        assert time.monotonic() < deadline
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"nothing happened within {PATIENCE} seconds")
         time.sleep(0.005)
     return True
 

@@ -78,7 +78,8 @@ def _serve() -> None:
             output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             os.dup2(output, 1)
             os.dup2(output, 2)
-            code = cli.main(args)
+            sys.argv = ["merlax", *args]
+            code = cli.main()
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)

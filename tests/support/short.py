@@ -17,6 +17,13 @@ def train(out: Path, generations: int = 2, algorithm: Any = "ea", **options: Any
     return merlax.train(WORLD, algorithm, out=out, **given)
 
 
+def learn(out: Path, **options: Any) -> merlax.Run:
+    """A run of MERL of three generations, whose batches are large enough to be split over two devices."""
+    learner = {"batch": 512, "burn_in": 1, "buffer": 2000, "critic_hidden": [8], "updates_per_frame": 0.01}
+    settings = SETTINGS | {"learners": [learner], "explore_episodes": 200}
+    return train(out, algorithm="merl", settings=settings, frames=3 * 212 * WORLD.horizon, **options)
+
+
 def stopped(out: Path, generations: int, **options: Any) -> merlax.Run:
     """A run of three more generations than it gets: a callback ends it, after a checkpoint."""
     return train(out, generations + 3, callbacks=[lambda row: row["generation"] == generations], **options)

@@ -6,14 +6,18 @@ import abc
 import dataclasses
 from typing import Any, ClassVar, TypeAlias
 
+import jax
+from jaxtyping import Array, Int
+
 from merlax.config import Checked
 from merlax.core import devices
 from merlax.core.networks import TeamPolicy
-from merlax.core.rollout import Field, Rollout
+from merlax.core.rollout import Episode, Field, Rollout
 from merlax.envs.base import Env, Side
 from merlax.types import Key
 
 Rollouts: TypeAlias = tuple[Rollout, ...]  # all of one generation
+Episodes: TypeAlias = tuple[Episode, ...]  # the same without transitions
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,3 +71,27 @@ class Algorithm(Checked, abc.ABC):
         """How many devices share `learn`."""
         del seat
         return devices.count()
+
+
+class InPieces(Algorithm):
+    """An algorithm that learns in rounds, a few at a time: a run can show, save and end them between two pieces."""
+
+    @abc.abstractmethod
+    def receive(self, state: Any, rollouts: Rollouts, seat: Seat) -> Any:
+        """Store what was played, and note how many rounds are due."""
+
+    @abc.abstractmethod
+    def rounds(self, state: Any) -> tuple[Int[Array, ""], Int[Array, ""]]:
+        """How many rounds of this generation are done, and how many were due; with several learners, the most."""
+
+    @abc.abstractmethod
+    def practise(self, key: Key, state: Any, seat: Seat, most: Int[Array, ""] | None = None) -> Any:
+        """The next rounds: all that are left, or at most so many. Pieces make what one call with the same key would."""
+
+    @abc.abstractmethod
+    def conclude(self, key: Key, state: Any, episodes: Episodes, seat: Seat) -> tuple[Any, Any]:
+        """What follows the last round: as `learn`, but everything that was played is stored already."""
+
+    def learn(self, key: Key, state: Any, rollouts: Rollouts, seat: Seat) -> tuple[Any, Any]:
+        state = self.practise(jax.random.clone(key), self.receive(state, rollouts, seat), seat)
+        return self.conclude(key, state, tuple(each.episode for each in rollouts), seat)

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from merlax.algorithms.base import Algorithm, Rollouts, Seat
 from merlax.algorithms.evolutionary import random_teams
-from merlax.config import Count, Layers, Positive, Range
+from merlax.config import LARGEST, Count, Layers, Positive, Range
 from merlax.core import rollout
 from merlax.core.evolution import fitness
 from merlax.core.evolution.fitness import FitnessInfo
@@ -38,7 +38,7 @@ class EsState(eqx.Module):
 class Es(Algorithm):
     """The evolution strategy."""
 
-    population: Annotated[int, Range(2)] = 100
+    population: Annotated[int, Range(2, LARGEST)] = 100
     """Teams per generation, in mirrored pairs."""
     sigma: Positive = 0.1
     """Standard deviation of the teams around their mean (σ)."""

@@ -1,8 +1,9 @@
-"""One generation: training, tests and benchmarks all drive `Game.step`."""
+"""One generation: training, tests and benchmarks all drive a `Game`."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
-from merlax.algorithms.base import Algorithm, Rollouts, Seat
+from merlax.algorithms.base import Algorithm, InPieces, Rollouts, Seat
 from merlax.core import devices, records, replay
 from merlax.core.networks import TeamPolicy
 from merlax.core.players import Player, PolicyPlayer
@@ -25,6 +26,7 @@ class GameState(eqx.Module):
 
     team: Any  # the algorithm's
     opponent: Any = None  # its algorithm's, where there is one
+    played: Rollouts | None = None  # within a generation: its rollouts, without the transitions that are stored already
 
 
 class Learned(eqx.Module):
@@ -62,14 +64,61 @@ class Game:
         return GameState(team, self.opponent and _start(self.opponent, Seat(self.env, 1), key_opponent))
 
     def step(self, key: Key, state: GameState) -> tuple[GameState, Generation]:
-        """One generation: all play, then each side learns from its part of it. The old state is used up."""
-        key_play, key_team, key_opponent = jax.random.split(key, 3)
+        """One generation: all play, then each side learns from its part of it. The old state is used up.
+
+        It is `begin`, `practise` and `conclude`, with one key; a run takes these one by one.
+        """
+        return self.conclude(key, self.practise(key, self.begin(key, state)))
+
+    def begin(self, key: Key, state: GameState) -> GameState:
+        """Everything is played, and stored by those who learn in pieces."""
+        key_play, *_ = _keys(key)
         rollouts = _play(self.algorithm, key_play, self.algorithm.players(state.team), self.field(state))
+        for seat, algorithm in self._in_pieces():
+            stored = _receive(algorithm, seat, _of(state, seat), _for(seat, rollouts))
+            state = _with(state, seat, stored)
+            rollouts = _without(seat, rollouts)
+        return GameState(state.team, state.opponent, self._everywhere(rollouts))
+
+    def midway(self, state: GameState) -> GameState:
+        """A state between generations as it would be within one, with zeros for what was played."""
+        played = self._played_shapes()
+        for seat, _ in self._in_pieces():
+            played = _without(seat, played)
+        zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), played)
+        return GameState(state.team, state.opponent, self._everywhere(zeros))
+
+    def _everywhere(self, rollouts: Rollouts) -> Rollouts:
+        """What waits for the last round is on all devices, whoever brought it there."""
+        return devices.spread(None, rollouts) if self._in_pieces() and not devices.traced(rollouts) else rollouts
+
+    def rounds(self, state: GameState) -> tuple[int, int]:
+        """Within a generation: how many rounds of learning are done, and how many were due."""
+        told = [jax.device_get(algorithm.rounds(_of(state, seat))) for seat, algorithm in self._in_pieces()]
+        return max((int(done) for done, _ in told), default=0), max((int(due) for _, due in told), default=0)
+
+    def practise(self, key: Key, state: GameState, most: int | None = None) -> GameState:
+        """The rounds of learning that are left, or at most so many; pieces make what one call would."""
+        keys = _keys(key)
+        for seat, algorithm in self._in_pieces():
+            practised = _practise(algorithm, seat, keys[seat.index + 1], _of(state, seat), most)
+            state = _with(state, seat, practised)
+        return state
+
+    def conclude(self, key: Key, state: GameState) -> tuple[GameState, Generation]:
+        """What follows the last round: each side's next state, and its report."""
+        assert state.played is not None, "`begin` comes first"
+        keys, rollouts = _keys(key), state.played
         opponent, opponent_learned = state.opponent, None
         if self.opponent is not None and self.opponent.learns:
-            opponent, opponent_learned, _ = _learn(self.opponent, Seat(self.env, 1), key_opponent, opponent, rollouts)
-        team, learned, (frames, fault) = _learn(self.algorithm, Seat(self.env, 0), key_team, state.team, rollouts)
+            opponent, opponent_learned, _ = _learn(self.opponent, Seat(self.env, 1), keys[2], opponent, rollouts)
+        team, learned, (frames, fault) = _learn(self.algorithm, Seat(self.env, 0), keys[1], state.team, rollouts)
         return GameState(team, opponent), Generation(frames, fault, learned, opponent_learned)
+
+    def _in_pieces(self) -> list[tuple[Seat, InPieces]]:
+        """Those who learn in pieces, the opponent first."""
+        both = (Seat(self.env, 1), self.opponent), (Seat(self.env, 0), self.algorithm)
+        return [(seat, algorithm) for seat, algorithm in both if isinstance(algorithm, InPieces)]
 
     def field(self, state: GameState) -> Field:
         """Where the team plays: the world, and its newest opponent."""
@@ -91,13 +140,45 @@ class Game:
 
         Its programs are traced for that, which `init` and `step` need not do again.
         """
+        return sum(rollout.valid.size for rollout in self._played_shapes())
+
+    def _played_shapes(self) -> Rollouts:
+        """The rollouts of a generation, without their numbers."""
         key = jax.eval_shape(lambda: jax.random.key(0))
         state = GameState(_shapes(self.algorithm, Seat(self.env, 0), key))
         if self.opponent is not None:
             state = GameState(state.team, _shapes(self.opponent, Seat(self.env, 1), key))
         players, field = self.algorithm.players(state.team), self.field(state)
-        rollouts = _compiled_play.eval_shape(self.algorithm, key, players, field)
-        return sum(rollout.valid.size for rollout in rollouts)
+        return _compiled_play.eval_shape(self.algorithm, key, players, field)
+
+
+def _keys(key: Key) -> tuple[Key, Key, Key]:
+    """For playing, for the team and for the opponent; the same in every part of a generation."""
+    return tuple(jax.random.split(jax.random.clone(key), 3))
+
+
+def _of(state: GameState, seat: Seat) -> Any:
+    return (state.team, state.opponent)[seat.index]
+
+
+def _with(state: GameState, seat: Seat, own: Any) -> GameState:
+    return dataclasses.replace(state, **{("team", "opponent")[seat.index]: own})
+
+
+def _for(seat: Seat, rollouts: Rollouts) -> Rollouts:
+    """Rollouts with the transitions of one side only."""
+    return _keep(rollouts, lambda index: index == seat.index)
+
+
+def _without(seat: Seat, rollouts: Rollouts) -> Rollouts:
+    return _keep(rollouts, lambda index: index != seat.index)
+
+
+def _keep(rollouts: Rollouts, wanted: Callable[[int], bool]) -> Rollouts:
+    def only(transitions: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(each if wanted(index) else None for index, each in enumerate(transitions))
+
+    return tuple(eqx.tree_at(lambda r: r.transitions, each, only(each.transitions)) for each in rollouts)
 
 
 def _shapes(algorithm: Algorithm, seat: Seat, key: Any) -> Any:
@@ -124,29 +205,56 @@ def _play(algorithm: Algorithm, key: Key, players: Any, field: Field) -> Rollout
     return _compiled_play(algorithm, *devices.spread(None, (key, players, field)))
 
 
+def _receive(algorithm: InPieces, seat: Seat, state: Any, rollouts: Rollouts) -> Any:
+    """On as many devices as share the learning."""
+    if devices.traced(state, rollouts):
+        with devices.inline():
+            return algorithm.receive(state, rollouts, seat)
+    return _compiled_receive(algorithm, seat, state, _nearby(algorithm, seat, rollouts))
+
+
+def _practise(algorithm: InPieces, seat: Seat, key: Key, state: Any, most: int | None) -> Any:
+    if devices.traced(key, state):
+        with devices.inline():
+            return algorithm.practise(key, state, seat, None if most is None else jnp.int32(most))
+    limit = jnp.int32(jnp.iinfo(jnp.int32).max if most is None else most)
+    return _compiled_practise(algorithm, seat, *devices.spread(algorithm.num_shards(seat), (key, limit)), state)
+
+
 def _learn(algorithm: Algorithm, seat: Seat, key: Key, state: Any, rollouts: Rollouts) -> Any:
-    """On as many devices as are worth it."""
-    own = tuple(eqx.tree_at(lambda r: r.transitions, r, _only(r.transitions, seat.index)) for r in rollouts)
+    """All that an algorithm learns, or, where it did so in pieces, what follows them."""
+    own = _for(seat, rollouts)
     if devices.traced(key, state, rollouts):
         with devices.inline():
             return _learn_and_look(algorithm, seat, key, state, own)
+    key = devices.spread(algorithm.num_shards(seat), key)
+    return _compiled_learn(algorithm, seat, key, state, _nearby(algorithm, seat, own))
+
+
+def _nearby(algorithm: Algorithm, seat: Seat, rollouts: Rollouts) -> Rollouts:
+    """Rollouts on the devices that share the learning: they were played on all."""
     shards = algorithm.num_shards(seat)
-    if shards < devices.count():
-        own = devices.spread(shards, own)
-    return _compiled_learn(algorithm, seat, devices.spread(shards, key), state, own)
-
-
-def _only(transitions: tuple[Any, ...], index: int) -> tuple[Any, ...]:
-    return tuple(each if i == index else None for i, each in enumerate(transitions))
+    return devices.spread(shards, rollouts) if shards < devices.count() else rollouts
 
 
 def _learn_and_look(algorithm: Algorithm, seat: Seat, key: Key, state: Any, rollouts: Rollouts) -> Any:
     """What an algorithm learns, whether its state is finite, and the frames and faults of the rollouts."""
-    state, info = algorithm.learn(key, state, rollouts, seat)
-    frames = jnp.stack([rollout.episode.frames.sum() for rollout in rollouts]).sum()
-    faults = [rollout.episode.fault.reshape(-1, rollout.episode.fault.shape[-1]).any(axis=0) for rollout in rollouts]
-    state = devices.place(algorithm.num_shards(seat), state, replay.Buffer)
-    return state, Learned(info, records.finite_flags(state)), (frames, jnp.stack(faults).any(axis=0))
+    episodes = tuple(rollout.episode for rollout in rollouts)
+    if isinstance(algorithm, InPieces):
+        state, info = algorithm.conclude(key, state, episodes, seat)
+    else:
+        state, info = algorithm.learn(key, state, rollouts, seat)
+    frames = jnp.stack([episode.frames.sum() for episode in episodes]).sum()
+    faults = [episode.fault.reshape(-1, episode.fault.shape[-1]).any(axis=0) for episode in episodes]
+    return (
+        _place(algorithm, seat, state),
+        Learned(info, records.finite_flags(state)),
+        (frames, jnp.stack(faults).any(0)),
+    )
+
+
+def _place(algorithm: Algorithm, seat: Seat, state: Any) -> Any:
+    return devices.place(algorithm.num_shards(seat), state, replay.Buffer)
 
 
 _compiled = partial(jax.jit, compiler_options=devices.QUICK_COMPILE)
@@ -154,12 +262,22 @@ _compiled = partial(jax.jit, compiler_options=devices.QUICK_COMPILE)
 
 @partial(_compiled, static_argnums=(0, 1))
 def _compiled_start(algorithm: Algorithm, seat: Seat, key: Key) -> Any:
-    return devices.place(algorithm.num_shards(seat), algorithm.start(key, seat), replay.Buffer)
+    return _place(algorithm, seat, algorithm.start(key, seat))
 
 
 @partial(_compiled, static_argnums=0)
 def _compiled_play(algorithm: Algorithm, key: Key, players: Any, field: Field) -> Rollouts:
     return algorithm.play(key, players, field)
+
+
+@partial(_compiled, static_argnums=(0, 1), donate_argnums=2)
+def _compiled_receive(algorithm: InPieces, seat: Seat, state: Any, rollouts: Rollouts) -> Any:
+    return _place(algorithm, seat, algorithm.receive(state, rollouts, seat))
+
+
+@partial(_compiled, static_argnums=(0, 1), donate_argnums=4)
+def _compiled_practise(algorithm: InPieces, seat: Seat, key: Key, most: Int[Array, ""], state: Any) -> Any:
+    return _place(algorithm, seat, algorithm.practise(key, state, seat, most))
 
 
 @partial(_compiled, static_argnums=(0, 1), donate_argnums=3)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
-from merlax.algorithms.base import Algorithm, Rollouts, Seat
+from merlax.algorithms.base import Episodes, InPieces, Rollouts, Seat
 from merlax.config import Count, Layers, NotNegative
 from merlax.core import replay, rollout, td3
 from merlax.core.networks import TeamPolicy
 from merlax.core.players import PolicyPlayer
-from merlax.core.rollout import Field
+from merlax.core.rollout import Episode, Field
 from merlax.core.td3 import LearningInfo, Td3
 from merlax.types import Key, UserError
 
@@ -35,7 +36,7 @@ class GradientInfo(eqx.Module):
 
 
 @dataclasses.dataclass(frozen=True)
-class OffPolicy(Algorithm):
+class OffPolicy(InPieces):
     """A learner that plays nothing itself: it learns from its side of whatever is played, as an opponent does."""
 
     learner: Td3 = Td3()
@@ -60,17 +61,28 @@ class OffPolicy(Algorithm):
     def play(self, key: Key, players: TeamPolicy, field: Field) -> Rollouts:
         raise UserError("This learner only follows what others play; train a team with Gradient instead.")
 
-    def learn(
-        self, key: Key, state: GradientState, rollouts: Rollouts, seat: Seat
-    ) -> tuple[GradientState, GradientInfo]:
-        """Store its side of all rollouts, learn."""
+    def receive(self, state: GradientState, rollouts: Rollouts, seat: Seat) -> GradientState:
+        """Store its side of all rollouts."""
         buffer = store(state.buffer, rollouts, seat)
-        frames = jnp.stack([played.episode.frames.sum() for played in rollouts]).sum()
-        learner, learning = td3.learn(key, state.learner, buffer, frames, self.learner, seat.reward_bounds)
-        paid = jnp.stack([played.episode.agent_reward[seat.index].sum() for played in rollouts]).sum()
-        score = rollouts[0].episode.fitness.mean() if seat.index == 0 else None
-        info = GradientInfo(score, paid / frames.astype(jnp.float32), learning)
-        return GradientState(learner, buffer), info
+        learner = td3.owe(state.learner, buffer, frames_of(each.episode for each in rollouts), self.learner)
+        return GradientState(learner, buffer)
+
+    def rounds(self, state: GradientState) -> tuple[Array, Array]:
+        return state.learner.practice.done, state.learner.practice.due
+
+    def practise(self, key: Key, state: GradientState, seat: Seat, most: Int[Array, ""] | None = None) -> GradientState:
+        learner = td3.practise(key, state.learner, state.buffer, self.learner, seat.reward_bounds, most)
+        return GradientState(learner, state.buffer)
+
+    def conclude(
+        self, key: Key, state: GradientState, episodes: Episodes, seat: Seat
+    ) -> tuple[GradientState, GradientInfo]:
+        """Nothing is left to do but to tell."""
+        del key
+        paid = jnp.stack([each.agent_reward[seat.index].sum() for each in episodes]).sum()
+        paid = paid / frames_of(episodes).astype(jnp.float32)
+        score = episodes[0].fitness.mean() if seat.index == 0 else None
+        return state, GradientInfo(score, paid, td3.report(state.learner))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,3 +107,8 @@ def store(buffer: replay.Buffer, rollouts: Rollouts, seat: Seat) -> replay.Buffe
         assert transitions is not None, "these episodes were played with keep=False"
         buffer = replay.store(buffer, transitions, played.valid)
     return buffer
+
+
+def frames_of(episodes: Iterable[Episode]) -> Int[Array, ""]:
+    """The joint steps that were played."""
+    return jnp.stack([each.frames.sum() for each in episodes]).sum()

@@ -11,16 +11,16 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from merlax.algorithms import gradient
-from merlax.algorithms.base import Rollouts, Seat
+from merlax.algorithms.base import Episodes, InPieces, Rollouts, Seat
 from merlax.algorithms.evolutionary import Evolutionary, random_teams
-from merlax.config import Count, NotEmpty, NotNegative
+from merlax.config import Count, Length, NotNegative
 from merlax.core import replay, rollout, td3
 from merlax.core.evolution import fitness, operators, selection
 from merlax.core.evolution.fitness import FitnessInfo, FitnessRecord
 from merlax.core.networks import TeamPolicy
 from merlax.core.players import PolicyPlayer
 from merlax.core.records import MAY_BREAK, names
-from merlax.core.rollout import Field, Rollout
+from merlax.core.rollout import Episode, Field
 from merlax.core.td3 import Learner, LearningInfo, Td3
 from merlax.types import Key, UserError
 
@@ -54,10 +54,10 @@ class MerlInfo(eqx.Module):
 
 
 @dataclasses.dataclass(frozen=True)
-class Merl(Evolutionary):
+class Merl(Evolutionary, InPieces):
     """MERL. The paper's has one learner; each of several has a reward, a discount and a migrant's slot of its own."""
 
-    learners: Annotated[tuple[Td3, ...], NotEmpty()] = (Td3(),)
+    learners: Annotated[tuple[Td3, ...], Length(1, 32)] = (Td3(),)
     noisy_episodes: Count = 1
     """Noisy episodes of each team of the population (Algorithm 1, line 8)."""
     explore_episodes: Count = 50
@@ -114,34 +114,46 @@ class Merl(Evolutionary):
         )
         return rollout.play_population(keys, field, teams, noise), *explored
 
-    def learn(self, key: Key, state: MerlState, rollouts: Rollouts, seat: Seat) -> tuple[MerlState, MerlInfo]:
-        """Lines 10–28: store, learn, rank, select, evolve, migrate."""
-        key_learn, key_evolve = jax.random.split(key)
-        played, *explored = rollouts
+    def receive(self, state: MerlState, rollouts: Rollouts, seat: Seat) -> MerlState:
+        """Store every rollout in the buffers that all learners share."""
         buffer = gradient.store(state.buffer, rollouts, seat)
-        frames = jnp.stack([one.episode.frames.sum() for one in rollouts]).sum()
+        frames = gradient.frames_of(each.episode for each in rollouts)
+        learners = tuple(
+            td3.owe(learner, buffer, frames, config)
+            for learner, config in zip(state.learners, self.learners, strict=True)
+        )
+        return dataclasses.replace(state, learners=learners, buffer=buffer)
+
+    def rounds(self, state: MerlState) -> tuple[Array, Array]:
+        done, due = zip(*((each.practice.done, each.practice.due) for each in state.learners), strict=True)
+        return jnp.stack(done).max(), jnp.stack(due).max()
+
+    def practise(self, key: Key, state: MerlState, seat: Seat, most: Int[Array, ""] | None = None) -> MerlState:
+        """Lines 17–27, for every learner."""
+        key_learn, _ = jax.random.split(key)
         keys = jax.random.split(key_learn, len(self.learners))
-        learnt = [
-            td3.learn(k, learner, buffer, frames, config, seat.reward_bounds)
+        learners = tuple(
+            td3.practise(k, learner, state.buffer, config, seat.reward_bounds, most)
             for k, learner, config in zip(keys, state.learners, self.learners, strict=True)
-        ]
-        learners = tuple(learner for learner, _ in learnt)
+        )
+        return dataclasses.replace(state, learners=learners)
 
-        newest = played.episode.fitness[:, : self.fitness.episodes].mean(axis=1)
+    def conclude(self, key: Key, state: MerlState, episodes: Episodes, seat: Seat) -> tuple[MerlState, MerlInfo]:
+        """Lines 10–16 and 28: rank, select, evolve, migrate."""
+        _, key_evolve = jax.random.split(key)
+        played, *explored = episodes
+        newest = played.fitness[:, : self.fitness.episodes].mean(axis=1)
         evolved = self.evolve(key_evolve, state.population, state.record, newest, seat)
-        teams = operators.migrate(evolved.population, *(learner.actor for learner in learners))
+        teams = operators.migrate(evolved.population, *(learner.actor for learner in state.learners))
 
-        slots = range(self.population - len(learners), self.population)
+        slots = range(self.population - len(state.learners), self.population)
         infos = tuple(
-            self._describe(one, newest[slot], selection.fate_of(slot, evolved.selected), learning, seat)
-            for one, slot, (_, learning) in zip(explored, slots, learnt, strict=True)
+            self._describe(one, newest[slot], selection.fate_of(slot, evolved.selected), learner, seat)
+            for one, slot, learner in zip(explored, slots, state.learners, strict=True)
         )
         info = MerlInfo(fitness.describe(newest), infos)
-        return MerlState(teams, evolved.record, learners, buffer, evolved.champion), info
+        return MerlState(teams, evolved.record, state.learners, state.buffer, evolved.champion), info
 
-    def _describe(
-        self, explored: Rollout, score: Array, fate: Array, learning: LearningInfo, seat: Seat
-    ) -> LearnerInfo:
-        episode = explored.episode
-        paid = episode.agent_reward[seat.index].sum() / episode.frames.sum().astype(jnp.float32)
-        return LearnerInfo(score, fate, episode.fitness.mean(), paid, learning)
+    def _describe(self, explored: Episode, score: Array, fate: Array, learner: Learner, seat: Seat) -> LearnerInfo:
+        paid = explored.agent_reward[seat.index].sum() / explored.frames.sum().astype(jnp.float32)
+        return LearnerInfo(score, fate, explored.fitness.mean(), paid, td3.report(learner))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -12,9 +11,11 @@ from tyro.conf import Positional, arg
 
 from merlax import envs
 from merlax.cli.parsing import parse, show
-from merlax.core.evolution.selection import expected_selection_rate
+from merlax.config import to_json
+from merlax.core.evolution.selection import expected_selection_rate, simulated_selection_rate
 from merlax.envs.base import Env
 from merlax.runs import bench as benchmark
+from merlax.runs import terminal
 from merlax.runs.reader import env_record
 
 
@@ -29,7 +30,7 @@ def list_envs(args: Sequence[str]) -> int:
     options = parse(Options, "envs", args, list_envs.__doc__)
     worlds = {name: envs.make(name) for name in envs.ids()}
     if options.json:
-        print(json.dumps({name: _sizes(env) | env_record(env) for name, env in worlds.items()}, indent=2))
+        print(to_json({name: _sizes(env) | env_record(env) for name, env in worlds.items()}, indent=2))
         return 0
     table = Table("world", "agents", "obs", "act", "steps", "opponent", "its own parameters", box=None, pad_edge=False)
     for name, env in worlds.items():
@@ -67,11 +68,17 @@ def selection_rate(args: Sequence[str]) -> int:
         """Teams that survive unchanged (e)."""
         tournament: int = 3
         """Candidates per tournament (t)."""
-        trials: int = 1_000_000
-        """Simulated selections."""
+        trials: int | None = None
+        """Simulate so many selections, as the paper did, instead of working the rate out."""
 
     o = parse(Options, "selection-rate", args, selection_rate.__doc__)
-    print(f"{expected_selection_rate(o.population, o.elites, o.tournament, trials=o.trials):.2f}")
+    sizes = o.population, o.elites, o.tournament
+    if o.trials is None:
+        rate = expected_selection_rate(*sizes)
+    else:
+        watch = lambda parts: terminal.bar(parts, len(parts), f"{o.trials:,} trials")  # noqa: E731
+        rate = simulated_selection_rate(*sizes, trials=o.trials, watch=watch)
+    print(f"{rate:.2f}")
     return 0
 
 
@@ -90,7 +97,7 @@ def bench(args: Sequence[str]) -> int:
     options = parse(Options, "bench", args, bench.__doc__)
     results = {world: benchmark.measure(world, options.preset) for world in options.worlds}
     if options.json:
-        print(json.dumps(results, indent=2))
+        print(to_json(results, indent=2))
         return 0
     table = Table("measure", *results, box=None, pad_edge=False)
     for name in next(iter(results.values())):

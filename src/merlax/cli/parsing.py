@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import io
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,21 +16,47 @@ from rich.console import Console
 from rich.table import Table
 from tyro.conf import Suppress, arg
 
-from merlax import config, envs
+from merlax import envs
+from merlax.core import devices
 from merlax.core.td3 import Td3
 from merlax.envs.base import Env
 from merlax.runs import reader
+from merlax.runs.reader import Run
+from merlax.types import UserError
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_RULE = "\0"  # between the parts of what tyro says
 
 
 def parse(options: Any, command: str, args: Sequence[str], description: str | None, default: Any = None) -> Any:
     """The options of a command, from its arguments."""
     given = {} if default is None else {"default": default}
-    return tyro.cli(options, prog=f"merlax {command}", args=list(args), description=description, **given)
+    with _one_sentence(command):
+        return tyro.cli(options, prog=f"merlax {command}", args=list(args), description=description, **given)
 
 
 def parse_known(options: type, command: str, args: Sequence[str], default: Any) -> tuple[Any, list[str]]:
     """The options of a command that are known already, and the arguments that are not."""
-    return tyro.cli(options, prog=f"merlax {command}", args=list(args), default=default, return_unknown_args=True)
+    with _one_sentence(command):
+        return tyro.cli(options, prog=f"merlax {command}", args=list(args), default=default, return_unknown_args=True)
+
+
+@contextlib.contextmanager
+def _one_sentence(command: str) -> Iterator[None]:
+    """What tyro says in a box on standard error, as merlax says it: the reason, and what was meant, if it is near."""
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            yield
+    except SystemExit as ended:
+        if not ended.code:  # it has shown the help
+            raise
+        text = [line.strip(" │╰╯") for line in _COLOUR.sub("", said.getvalue()).splitlines()[1:]]  # below its title
+        parts = " ".join(line if line.strip("─-") else _RULE for line in text).split(_RULE)
+        near = re.findall(r"(?:Perhaps you meant|Arguments similar to [^:]+): +(--\S+)", " ".join(parts))
+        reason = next(filter(str.strip, parts), "This cannot be read").strip().removesuffix(" (required)").rstrip(".")
+        hint = f" (did you mean {' and '.join(near)}?)" if near else ""
+        raise UserError(f"{reason}{hint}; `merlax {command} --help` explains every option.") from ended
 
 
 class Form:
@@ -64,11 +93,15 @@ def flat(kind: type) -> Any:
     return Annotated[kind, arg(name="")]
 
 
-def named_env(name: str | None, *runs: Path) -> Env | None:
-    """The world that an option names, such as `module:World`, with the parameters that the first of the runs had."""
-    if name is None or not runs:
-        return None
-    return config.merge(envs.make(name), reader.read_config(runs[0])["env"], "env")
+def named_env(name: str | None, run: Path) -> Env | None:
+    """The world that an option names, such as `module:World`, with the parameters that it had in a run."""
+    return None if name is None else reader.env_like(run, envs.make(name))
+
+
+def open_run(path: Path, env: str | None) -> Run:
+    """A run folder, on the world that an option names, if one does."""
+    devices.prepare()
+    return reader.load(path, named_env(env, path))
 
 
 def show(table: Table, width: int = 120) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -12,8 +11,10 @@ from rich.table import Table
 from tyro.conf import Positional, arg
 
 from merlax import api
-from merlax.cli.parsing import named_env, parse, show
+from merlax.cli.parsing import open_run, parse, show
+from merlax.config import to_json
 from merlax.runs.evaluation import FINAL_EPISODES
+from merlax.runs.reader import SCRIPTED
 
 
 def evaluate(args: Sequence[str]) -> int:
@@ -35,9 +36,12 @@ def evaluate(args: Sequence[str]) -> int:
         """Print JSON instead of a sentence."""
 
     o = parse(Options, "evaluate", args, evaluate.__doc__)
-    result = api.evaluate(o.run, o.episodes, o.seed, o.against, named_env(o.env, o.run))
+    against = o.against if o.against in (None, SCRIPTED) else open_run(Path(o.against), o.env)
+    result = api.evaluate(open_run(o.run, o.env), o.episodes, o.seed, against)
     if o.json:
-        print(json.dumps(dataclasses.asdict(result)))
+        print(to_json(dataclasses.asdict(result)))
+    elif result.interval95 is None:
+        print(f"{result} (1 episode, no interval)")
     else:
         print(f"{result} (mean of {result.episodes} episodes, 95% interval)")
     return 0
@@ -62,9 +66,9 @@ def crossplay(args: Sequence[str]) -> int:
         """Print JSON instead of a table."""
 
     o = parse(Options, "crossplay", args, crossplay.__doc__)
-    matrix = api.play_each_other(o.runs, o.episodes, o.seed, named_env(o.env, *o.runs))
+    matrix = api.play_each_other([open_run(run, o.env) for run in o.runs], o.episodes, o.seed)
     if o.json:
-        print(json.dumps(dataclasses.asdict(matrix)))
+        print(to_json(dataclasses.asdict(matrix)))
     else:
         table = Table("team \\ opponent", *matrix.opponents, box=None, pad_edge=False)
         for team, line in zip(matrix.teams, matrix.scores, strict=True):
@@ -90,5 +94,5 @@ def render(args: Sequence[str]) -> int:
         """The world again as module:World, if it is one of your own."""
 
     o = parse(Options, "render", args, render.__doc__)
-    print(api.render(o.run, o.out, o.seed, named_env(o.env, o.run)))
+    print(api.render(open_run(o.run, o.env), o.out, o.seed))
     return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,15 +11,17 @@ from typing import Annotated, Any, Literal
 import tyro
 from tyro.conf import Positional, arg
 
-from merlax import config, envs
+from merlax import config, envs, files
 from merlax.algorithms import presets
 from merlax.cli.parsing import Form, flat, named_env, parse, parse_known
 from merlax.envs.base import Env
-from merlax.runs import reader, session, setup, terminal
+from merlax.runs import forms, memory, reader, session, setup, terminal
 from merlax.runs.checkpoints import EVERY_SECONDS
+from merlax.runs.evaluation import Score
 from merlax.runs.loop import Ending
 from merlax.runs.reader import DDPG, Run
 from merlax.runs.recorders import Recorder, Tracker
+from merlax.runs.setup import Setup
 from merlax.types import UserError, suggest
 
 
@@ -47,6 +49,10 @@ class TrainOptions:
     """Report to Weights & Biases or trackio, too (pip install 'merlax[wandb]')."""
     checkpoint_every: float = EVERY_SECONDS
     """Seconds between two checkpoints; 0: after every generation."""
+    ignore_memory: bool = False
+    """Begin even if the run does not seem to fit into this machine's memory."""
+    dry_run: bool = False
+    """Check everything, say what the run would take, and end before it begins."""
     quiet: bool = False
     """Show no progress."""
 
@@ -62,7 +68,9 @@ def train(args: Sequence[str]) -> int:
     options, _ = parse_known(TrainOptions, "train", words, defaults)
     if options.algorithm != typed.algorithm:
         _refuse_to_import(options.algorithm, "--algorithm")
-    world = _world(rest, file) or ("rover-3" if wants_help else None)
+    world, others = _world(rest, file)
+    if world is None and wants_help:
+        world = "rover-3"
     if world is None:
         raise UserError(f"Name a world to train on: {', '.join(envs.ids())}, or module:World for one of your own.")
 
@@ -70,19 +78,22 @@ def train(args: Sequence[str]) -> int:
     chosen = presets.preset(options.preset, world, options.algorithm)
     algorithm = Form(config.merge(chosen, file.get("settings", {}), "settings"))
     opponent = Form(_opponent(options.preset, world, file)) if len(env.sides) > 1 else None
-    kind = _kind(env, algorithm, opponent, file.get("world") or tyro.MISSING)
-    default = kind(**dataclasses.asdict(defaults))
-    filled = parse(kind, "train", ["--help"] if wants_help else args, train.__doc__, default)
-    if filled.world != world:
-        raise UserError(f"Is the world {world} or {filled.world}? Name it first, before all options.")
+    kind = _kind(env, algorithm, opponent)
+    default = kind(**dataclasses.asdict(options))
+    filled = parse(kind, "train", ["--help"] if wants_help else [world, *others], train.__doc__, default)
 
     planned = setup.plan(
         getattr(filled, "env", env), algorithm.read(filled.settings), frames=filled.frames, seed=filled.seed,
         preset=filled.preset, opponent=_asked(filled, opponent), world=world,
     )  # fmt: skip
     planned = dataclasses.replace(planned, method=filled.algorithm)
+    asked = planned, filled.out, filled.force
+    more = {"every": filled.checkpoint_every, "ignore_memory": filled.ignore_memory}
+    if filled.dry_run:
+        _show_plan(planned, session.check(*asked, **more))
+        return 0
     listeners = [*terminal.display(filled.quiet), *_tracker(filled.track)]
-    run, ending = session.train(planned, filled.out, filled.force, listeners, filled.checkpoint_every)
+    run, ending = session.train(*asked, recorders=listeners, **more)
     return _close(run, ending, filled.quiet)
 
 
@@ -97,10 +108,14 @@ def resume(args: Sequence[str]) -> int:
         """The world again as module:World, if it is one of your own."""
         algorithm: str | None = None
         """The algorithm again as module:Name, if it is one of your own."""
+        restart: bool = False
+        """Start anew, from generation 0, and keep the old rows aside as progress.csv.1."""
         track: Literal["wandb", "trackio"] | None = None
         """Report to Weights & Biases or trackio, too."""
         checkpoint_every: float = EVERY_SECONDS
         """Seconds between two checkpoints; 0: after every generation."""
+        ignore_memory: bool = False
+        """Begin even if the run does not seem to fit into this machine's memory."""
         quiet: bool = False
         """Show no progress."""
 
@@ -110,48 +125,53 @@ def resume(args: Sequence[str]) -> int:
     if o.algorithm is not None:
         recorded = reader.read_config(o.run).get("settings", {})
         algorithm = config.merge(presets.preset("fast", None, o.algorithm), recorded, "settings")
-    run, ending = session.resume(o.run, listeners, o.checkpoint_every, named_env(o.env, o.run), algorithm)
+    env = named_env(o.env, o.run)
+    run, ending = session.resume(
+        o.run, listeners, o.checkpoint_every, env, algorithm, restart=o.restart, ignore_memory=o.ignore_memory
+    )
     return _close(run, ending, o.quiet)
 
 
 def _read(path: Path | None) -> dict[str, Any]:
     """A configuration file, with no field that `config.json` does not have."""
-    data = {} if path is None else config.read(path)
+    if path is None:
+        return {}
+    try:
+        data = forms.fill(forms.Config, config.read(path))
+    except files.Unreadable as error:
+        raise UserError(f"In the config file '{path}', {error}.") from error
     opponent = data.get("opponent") or {}
-    if not isinstance(opponent, dict):
-        raise UserError(f'\'opponent\' is {opponent!r}; give an object such as {{"kind": "scripted"}}.')
-    for prefix, found, known in (("", data, setup.FIELDS), ("opponent.", opponent, ("kind", "settings"))):
+    for prefix, found, form in (("", data, forms.Config), ("opponent.", opponent, forms.Opponent)):
         for name in found:
-            if name not in known:
-                near = suggest(name, known)
+            if name not in forms.names(form):
+                near = suggest(name, forms.names(form))
                 raise UserError(f"There is no '{prefix}{name}'{near} in a config file; it takes what config.json has.")
     return data
 
 
 def _chosen(file: dict[str, Any]) -> dict[str, Any]:
-    """What the file says of the options, each checked."""
-    kinds = {"algorithm": str, "preset": str, "frames": int, "seed": int}
-    found = {name: config.checked(file[name], kind, name) for name, kind in kinds.items() if name in file}
-    kind = (file.get("opponent") or {}).get("kind")
-    return found | {"opponent": config.checked(kind, str | None, "opponent.kind")}
+    """What the file says of the options."""
+    found = {name: file[name] for name in ("algorithm", "preset", "frames", "seed") if name in file}
+    return found | {"opponent": (file.get("opponent") or {}).get("kind")}
 
 
-def _world(words: Sequence[str], file: dict[str, Any]) -> str | None:
-    """The name of the world: among the words that are no option of every run, or in the file.
+def _world(words: list[str], file: dict[str, Any]) -> tuple[str | None, list[str]]:
+    """The name of the world, among the words that are no option of every run, or in the file; and the other words.
 
     Of these words the one that names a world, rather not the value of an option, or else the very first.
     """
-    recorded = config.checked(file.get("world"), str | None, "world")
-    follows = dict(zip(words, ["", *words], strict=False))
-    named = [word for word in words if not word.startswith("-") and (word in envs.ids() or ":" in word)]
-    named += [word for word in words[:1] if not word.startswith("-")]
+    recorded = file.get("world")
+    plain = [place for place, word in enumerate(words) if not word.startswith("-")]
+    named = [place for place in plain if words[place] in envs.ids() or ":" in words[place]]
+    named += [place for place in plain if place == 0]
     if not named:
         _refuse_to_import(recorded or "", "WORLD")
-        return recorded
-    word = min(named, key=lambda word: follows[word].startswith("-"))
+        return recorded, words
+    place = min(named, key=lambda place: place > 0 and words[place - 1].startswith("-"))
+    word = words[place]
     if file.get("env") and recorded not in (None, word):
         raise UserError(f"The config file has the parameters of {recorded}, not of {word}; leave out its 'env'.")
-    return word
+    return word, words[:place] + words[place + 1 :]
 
 
 def _refuse_to_import(name: str, where: str) -> None:
@@ -168,10 +188,10 @@ def _opponent(preset: str, world: str, file: dict[str, Any]) -> Any:
     return config.merge(presets.opponent(preset, world), changes, "opponent.settings")
 
 
-def _kind(env: Env, algorithm: Form, opponent: Form | None, world: Any) -> Any:
+def _kind(env: Env, algorithm: Form, opponent: Form | None) -> Any:
     """The options of this run: every run's, the world's parameters, the algorithm's settings, the opponent's."""
     what = "Name of a world (`merlax envs` lists them), or module:World for one of your own."
-    fields: list[Any] = [("world", Annotated[Positional[str], arg(metavar="WORLD", help=what)], world)]
+    fields: list[Any] = [("world", Annotated[Positional[str], arg(metavar="WORLD", help=what)], tyro.MISSING)]
     if reader.env_record(env):
         fields.append(("env", type(env), env))
     fields.append(("settings", flat(algorithm.type), algorithm.default))
@@ -196,6 +216,16 @@ def _tracker(library: Any) -> list[Recorder]:
     return [] if library is None else [Tracker(library)]
 
 
+def _show_plan(planned: Setup, path: Path) -> None:
+    """What a run would take."""
+    game = planned.game()
+    each = game.frames_per_generation()
+    print(planned.title)
+    print(f"budget     {planned.frames:,} frames, at least {planned.frames // each:,} generations of up to {each:,}")
+    print(f"memory     about {memory.readable(memory.estimate(game).total)}")
+    print(f"run folder {path}")
+
+
 def _close(run: Run, ending: Ending, quiet: bool) -> int:
     """The last words of a run, and its exit code: 128 + the signal that ended it, as a shell has it."""
     if not quiet:
@@ -205,12 +235,13 @@ def _close(run: Run, ending: Ending, quiet: bool) -> int:
 
 def _summary(run: Run, ending: Ending) -> None:
     """The result beside the published one, and where everything lies."""
-    result = json.loads((run.path / "final.json").read_text())
+    result = reader.read_final(run.path)
     known = run.published
     interrupted = "\nInterrupted; the run folder is complete up to here, and `merlax resume` continues it."
     print("" if ending.finished else interrupted)
-    score = f"{result['mean']:.3f} ± {result['interval95']:.3f}"
-    print(f"champion   {score} over {result['episodes']} fresh episodes, {run.title}")
+    mean = math.nan if result["mean"] is None else result["mean"]
+    score = Score(mean, result["interval95"], result["episodes"])
+    print(f"champion   {score} over {score.episodes} fresh episodes, {run.title}")
     if known:
         print(f"published  {known.score:.2f} ({known.source})")
     for name in ("progress.csv", "learning_curve.png", "champion.gif"):

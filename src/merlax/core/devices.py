@@ -27,6 +27,7 @@ T = TypeVar("T")
 AXIS = "device"
 _LOG = logging.getLogger("merlax")
 _inline: ContextVar[bool] = ContextVar("inline", default=False)
+_limit: int | None = None  # of the whole process, whose devices they are, whichever thread trains
 
 
 def _chosen(flag: str) -> bool:
@@ -39,20 +40,24 @@ _LEVEL = "xla_backend_optimization_level"
 QUICK_COMPILE = {} if _chosen(_LEVEL) else {_LEVEL: 1}
 
 
-def prepare() -> None:
+def prepare(most: int | None = None) -> None:
     """Get JAX ready to train: one host device per core, and compiled programs that are kept between processes.
 
     Most of XLA's CPU programs run on one thread, so a core each doubles the rollouts. Where JAX runs already, merlax
     trains on what there is, and says so.
+
+    Args:
+        most: Host devices that are enough, even if there are more cores.
     """
     use_compilation_cache()
     if _chosen("xla_force_host_platform_device_count"):
         return
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    wanted = min(most or cores, cores)
     try:
-        jax.config.update("jax_num_cpu_devices", cores)
+        jax.config.update("jax_num_cpu_devices", wanted)
     except RuntimeError:  # JAX runs already
-        if jax.default_backend() == "cpu" and jax.device_count() < cores:
+        if jax.default_backend() == "cpu" and jax.device_count() < wanted:
             _LOG.warning(
                 "JAX was started before merlax with %d device(s) for %d cores, so training is slower than it could be; "
                 "call merlax.train before anything else uses JAX.",
@@ -78,19 +83,35 @@ def inline() -> Iterator[None]:
         _inline.reset(token)
 
 
+@contextlib.contextmanager
+def only(number: int) -> Iterator[None]:
+    """Work on the first so many devices, as where there are no others: what was traced for another number goes."""
+    global _limit
+    if number == count():
+        yield
+        return
+    before, _limit = _limit, number
+    jax.clear_caches()
+    try:
+        yield
+    finally:
+        _limit = before
+        jax.clear_caches()
+
+
 def traced(*trees: Any) -> bool:
     """Whether these are the placeholders of a program that somebody compiles, rather than numbers."""
     return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(trees))
 
 
 def mesh(size: int | None = None) -> Mesh:
-    """All devices of this process, in a row, or the first few."""
-    return Mesh(np.array(jax.devices()[:size]), (AXIS,))
+    """All devices that are used, in a row, or the first few."""
+    return Mesh(np.array(jax.devices()[: size or _limit]), (AXIS,))
 
 
 def count() -> int:
     """How many devices there are to split over."""
-    return 1 if _inline.get() else jax.device_count()
+    return 1 if _inline.get() else _limit or jax.device_count()
 
 
 def shard_over(size: int, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -118,8 +139,8 @@ def shard_over(size: int, function: Callable[..., Any]) -> Callable[..., Any]:
 def together(size: int, function: Callable[..., Any]) -> Callable[..., Any]:
     """Split the leading axis of the first argument over `size` devices, which work out one common result.
 
-    The function sees a leading axis of 1. Within it, `average` and `least` are over the devices, and `own_key` is
-    different on each.
+    The function sees a leading axis of 1. Within it, `average` is over the devices, and `own_key` is different on
+    each.
     """
 
     def common(split: Any, *shared: Any) -> Any:
@@ -139,11 +160,6 @@ def average(tree: T) -> T:
     """The mean over the devices, in one exchange: many small ones would cost more than they carry."""
     flat, unravel = ravel_pytree(tree)
     return unravel(jax.lax.pmean(flat, AXIS))
-
-
-def least(x: jax.Array) -> jax.Array:
-    """The smallest over the devices."""
-    return jax.lax.pmin(x, AXIS)
 
 
 def own_key(key: Key) -> Key:

@@ -35,10 +35,14 @@ class Buffer(eqx.Module):
 
 def create(capacity: int, side: Side, shards: int = 1) -> Buffer:
     """Empty buffers, in as many equal parts as there are shards."""
-    width = 2 * side.obs_size + side.act_size + 3
-    width += -width % LINE
-    rows = jnp.zeros((shards, capacity // shards, side.num_agents, width))
+    rows = jnp.zeros((shards, capacity // shards, side.num_agents, row_size(side)))
     return Buffer(rows, jnp.zeros(shards, jnp.int32), jnp.zeros(shards, jnp.int32), side.obs_size, side.act_size)
+
+
+def row_size(side: Side) -> int:
+    """Numbers in a row, which are those of a transition in whole cache lines."""
+    width = 2 * side.obs_size + side.act_size + 3
+    return width + -width % LINE
 
 
 def store(buffers: Buffer, transitions: Transition, valid: Bool[Array, "*batch"]) -> Buffer:

@@ -153,12 +153,16 @@ def play_team(keys: Keys, field: Field, player: Player, noise: float | None = No
 
 def play_test(key: Key, field: Field, player: Player, episodes: int) -> Episode:
     """A team's episodes on fresh instances, without noise; nobody learns from them."""
-    field = Field(field.env, field.opponents)
-    return _play_test(*devices.spread(None, (jax.random.split(key, episodes), field, player)))
+    return play_instances(jax.random.split(key, episodes), field, player)
+
+
+def play_instances(keys: Keys, field: Field, player: Player) -> Episode:
+    """A team's episodes on these instances, without noise; nobody learns from them."""
+    return _play_instances(*devices.spread(None, (keys, Field(field.env, field.opponents), player)))
 
 
 @partial(jax.jit, compiler_options=devices.QUICK_COMPILE)
-def _play_test(keys: Keys, field: Field, player: Player) -> Episode:
+def _play_instances(keys: Keys, field: Field, player: Player) -> Episode:
     return play_team(keys, field, player, keep=False).episode
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from merlax.config import Checked, Count, Layers, NotNegative, Positive, Share
+from merlax.config import Checked, Count, Layers, NotNegative, Positive, Range, Share
 from merlax.core import devices, replay
 from merlax.core.networks import LEARNER_BIAS, Critic, JointCritic, TeamPolicy, first_layers, kaiming
 from merlax.envs.base import Side
@@ -50,7 +50,7 @@ class Td3(Checked):
     """Share of the new weights in each move of the targets (τ)."""
     batch: Count = 512
     """Transitions per agent in one gradient step (T)."""
-    buffer: Count = 100_000
+    buffer: Annotated[int, Range(1)] = 100_000  # what is too large for a machine, its memory says
     """Transitions each agent's replay buffer keeps."""
     smoothing: NotNegative = 0.2
     """Noise on the target action (TD3 noise)."""
@@ -89,6 +89,14 @@ class Td3(Checked):
             )
 
 
+class Practice(eqx.Module):
+    """The rounds of updates of the generation under way."""
+
+    due: Int[Array, ""]
+    done: Int[Array, ""]
+    losses: Losses  # summed over the rounds that are done
+
+
 class Learner(eqx.Module):
     """The gradient learner: networks, their slow copies, and the optimisers' moments."""
 
@@ -99,6 +107,7 @@ class Learner(eqx.Module):
     actor_moments: Moments
     critic_moments: Moments
     rounds: Int[Array, ""]  # rounds of updates so far: the delay counts them
+    practice: Practice
 
 
 class LearningInfo(eqx.Module):
@@ -127,6 +136,7 @@ def init(key: Key, side: Side, actor_hidden: tuple[int, ...], config: Td3) -> Le
         _moments(actor),
         _moments(critics),
         jnp.zeros((), jnp.int32),
+        _practice(jnp.zeros((), jnp.int32)),
     )
 
 
@@ -145,20 +155,54 @@ def learn(
     config: Td3,
     bounds: tuple[float, float] = (1.0, 1.0),
 ) -> tuple[Learner, LearningInfo]:
-    """Every round of updates that `frames` new joint steps pay for, on as many devices as there are buffers.
+    """Every round of updates that `frames` new joint steps pay for: `owe`, `practise`, `report`.
 
     `bounds` are the largest sizes of the team's and of an agent's reward, for those who mix them.
     """
-    shards = buffers.size.shape[0]
+    learner = practise(key, owe(learner, buffers, frames, config), buffers, config, bounds)
+    return learner, report(learner)
 
-    def on_each_device(own: replay.Buffer, key: Key, learner: Learner, frames: Int[Array, ""]) -> Any:
+
+def owe(learner: Learner, buffers: replay.Buffer, frames: Int[Array, ""], config: Td3) -> Learner:
+    """Note the rounds of updates that `frames` new joint steps pay for: none before enough is stored."""
+    enough = config.burn_in * config.batch // buffers.size.shape[0]
+    rounds = jnp.floor(frames.astype(jnp.float32) * config.updates_per_frame).astype(jnp.int32)
+    due = jnp.where(buffers.size.min() >= enough, rounds, 0)
+    return eqx.tree_at(lambda each: each.practice, learner, _practice(due))
+
+
+def practise(
+    key: Key,
+    learner: Learner,
+    buffers: replay.Buffer,
+    config: Td3,
+    bounds: tuple[float, float] = (1.0, 1.0),
+    most: Int[Array, ""] | None = None,
+) -> Learner:
+    """The rounds that are due, or at most so many of them, on as many devices as there are buffers.
+
+    With the same key, several pieces make what one would.
+    """
+    shards = buffers.size.shape[0]
+    left = learner.practice.due - learner.practice.done
+    rounds = left if most is None else jnp.minimum(left, most)
+
+    def on_each_device(own: replay.Buffer, key: Key, learner: Learner, rounds: Int[Array, ""]) -> Learner:
         buffer = jax.tree.map(lambda leaf: leaf[0], own)
-        enough = config.burn_in * config.batch // shards
-        rounds = jnp.floor(frames.astype(jnp.float32) * config.updates_per_frame).astype(jnp.int32)
-        rounds = jnp.where(devices.least(buffer.size) >= enough, rounds, 0)
         return _rounds(devices.own_key(key), learner, buffer, rounds, config, bounds, shards)
 
-    return devices.together(shards, on_each_device)(buffers, key, learner, frames)
+    return devices.together(shards, on_each_device)(buffers, key, learner, rounds)
+
+
+def report(learner: Learner) -> LearningInfo:
+    """What the learner did in the generation that ends."""
+    done = learner.practice.done
+    critic_loss, actor_loss = (total / jnp.maximum(done, 1).astype(jnp.float32) for total in learner.practice.losses)
+    return LearningInfo(critic_loss, actor_loss, done)
+
+
+def _practice(due: Int[Array, ""]) -> Practice:
+    return Practice(due, jnp.zeros((), jnp.int32), (jnp.zeros(()), jnp.zeros(())))
 
 
 def _rounds(
@@ -169,21 +213,20 @@ def _rounds(
     config: Td3,
     bounds: tuple[float, float],
     shards: int,
-) -> tuple[Learner, LearningInfo]:
-    """One device's part in all rounds."""
+) -> Learner:
+    """One device's part in the next rounds."""
 
-    def one_round(i: Array, carry: tuple[Learner, Losses]) -> tuple[Learner, Losses]:
-        learner, totals = carry
+    def one_round(i: Array, learner: Learner) -> Learner:
+        practice = learner.practice
         key_sample, key_update = jax.random.split(jax.random.fold_in(key, i))
         sample = replay.sample_joint if config.critic == "joint" else replay.sample
         batch = sample(key_sample, buffer, config.batch // shards)
         learner, losses = update(key_update, learner, batch, config, bounds, devices.average)
-        return learner, jax.tree.map(jnp.add, totals, losses)
+        totals = jax.tree.map(jnp.add, practice.losses, losses)
+        return eqx.tree_at(lambda each: each.practice, learner, Practice(practice.due, practice.done + 1, totals))
 
-    learner, totals = jax.lax.fori_loop(0, rounds, one_round, (learner, (jnp.zeros(()), jnp.zeros(()))))
-    updates = jnp.maximum(rounds, 1).astype(jnp.float32)
-    critic_loss, actor_loss = jax.tree.map(lambda total: total / updates, totals)
-    return learner, LearningInfo(critic_loss, actor_loss, rounds)
+    done = learner.practice.done
+    return jax.lax.fori_loop(done, done + rounds, one_round, learner)
 
 
 def update(
@@ -246,7 +289,15 @@ def _gradient_step(
         learner.target_actor,
     )
     target_critics = _follow(learner.target_critics, critics, config.target_weight)
-    learner = Learner(actor, critics, target_actor, target_critics, actor_moments, critic_moments, learner.rounds)
+    learner = dataclasses.replace(
+        learner,
+        actor=actor,
+        critics=critics,
+        target_actor=target_actor,
+        target_critics=target_critics,
+        actor_moments=actor_moments,
+        critic_moments=critic_moments,
+    )
     return learner, (loss, loss_actor * config.delay)
 
 

@@ -6,7 +6,7 @@ import dataclasses
 
 import jax.numpy as jnp
 
-from merlax.config import Checked, Count, Positive
+from merlax.config import Checked, Count, Few, Positive
 from merlax.envs import particles
 from merlax.envs.base import Action, Obs, Side, StepResult
 from merlax.envs.particles import ParticleState
@@ -19,9 +19,9 @@ LANDMARK_SIZE = 0.05  # landmarks do not collide, so that their size is only dra
 class KeepAway(Checked):
     """Each agent loses its distance to the target, and the team the sum; the opponent does not know the target."""
 
-    num_agents: Count = 2
+    num_agents: Few = 2
     """Agents (the team); the opponent comes on top."""
-    num_landmarks: Count = 2
+    num_landmarks: Few = 2
     """Landmarks, one of which is the target."""
     acceleration: Positive = 5.0
     """What a full action adds to a velocity, per unit of time."""

@@ -6,11 +6,14 @@ move with the old velocities, and velocities change last.
 
 from __future__ import annotations
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from merlax.envs import loops
 from merlax.types import Key, UserError
 
 DT = 0.1
@@ -67,13 +70,14 @@ def contact(
     kernel of that, which is three times as fast as sums over an axis of pairs.
     """
     x, y = position[:, 0], position[:, 1]
-    force_x = force_y = jnp.zeros_like(x)
-    for one in range(other.shape[0]):
+
+    def add_push(one: Any, force: tuple[Array, Array]) -> tuple[Array, Array]:
         dx, dy = x - other[one, 0], y - other[one, 1]
         distance = _root(dx**2 + dy**2)
         push = CONTACT_FORCE * CONTACT_MARGIN * _softplus((reach - distance) / CONTACT_MARGIN) / distance
-        force_x, force_y = force_x + push * dx, force_y + push * dy
-    return jnp.stack([force_x, force_y], axis=1)
+        return force[0] + push * dx, force[1] + push * dy
+
+    return jnp.stack(loops.repeat(other.shape[0], add_push, (jnp.zeros_like(x), jnp.zeros_like(x))), axis=1)
 
 
 def length(vector: Float[Array, "*n 2"]) -> Float[Array, "*n"]:

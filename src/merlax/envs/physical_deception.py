@@ -7,7 +7,7 @@ import dataclasses
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from merlax.config import Checked, Count, Positive
+from merlax.config import Checked, Count, Few, Positive
 from merlax.envs import particles
 from merlax.envs.base import Action, Obs, Side, StepResult
 from merlax.envs.particles import ParticleState
@@ -21,9 +21,9 @@ BODY_SIZE, LANDMARK_SIZE = 0.15, 0.08
 class PhysicalDeception(Checked):
     """The team scores how much nearer to the target its best agent is than the opponent, who does not know it."""
 
-    num_agents: Count = 2
+    num_agents: Few = 2
     """Agents (the team); the opponent comes on top."""
-    num_landmarks: Count | None = None
+    num_landmarks: Few | None = None
     """Landmarks, one of which is the target; None: as many as agents."""
     acceleration: Positive = 5.0
     """What a full action adds to a velocity, per unit of time."""

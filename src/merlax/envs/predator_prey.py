@@ -8,7 +8,7 @@ from typing import Annotated
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from merlax.config import Checked, Count, NotNegative, Positive, Range
+from merlax.config import Checked, Count, Few, NotNegative, Positive, Range
 from merlax.envs import particles
 from merlax.envs.base import Action, Obs, Side, StepResult
 from merlax.envs.particles import ParticleState
@@ -23,9 +23,9 @@ TURN_BACK = 0.8  # where the scripted prey starts to turn back
 class PredatorPrey(Checked):
     """The team are the predators: it scores one for every predator in contact with the prey after a step."""
 
-    num_predators: Count = 3
+    num_predators: Few = 3
     """Predators (the team)."""
-    num_landmarks: Annotated[int, Range(0)] = 2
+    num_landmarks: Annotated[int, Range(0, 1000)] = 2
     """Obstacles that block everybody."""
     predator_speed: Positive = 1.0
     """Top speed of a predator."""

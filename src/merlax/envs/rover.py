@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from merlax.config import Checked, Count, Positive, Range
+from merlax.config import Checked, Count, Few, Positive, Range
+from merlax.envs import loops
 from merlax.envs.base import Flag, Side
-from merlax.types import Key, Reward, UserError
+from merlax.types import Key, Reward, UserError, shown
 
 Point = tuple[float, float]
 
@@ -37,19 +38,19 @@ class RoverState(eqx.Module):
 class Rover(Checked):
     """The rover domain. A POI is observed once `coupling` rovers are within `observation_distance`."""
 
-    num_agents: Count = 6
+    num_agents: Few = 6
     """Rovers (N)."""
-    num_poi: Count = 4
+    num_poi: Few = 4
     """Points of interest (K)."""
-    coupling: Count = 3
+    coupling: Few = 3
     """Rovers that must be near a POI at the same time to observe it (n)."""
-    side: Annotated[int, Range(9)] = 20  # in a smaller square no place is left for POIs
+    side: Annotated[int, Range(9, 1_000_000)] = 20  # in a smaller square no place is left for POIs
     """Side of the square in which rovers and POIs start."""
     horizon: Count = 50
     """Steps of an episode."""
     observation_distance: Positive = 3.0
     """How near a rover must be to a POI to count."""
-    sectors: Count = 36
+    sectors: Annotated[int, Range(1, 3600)] = 36
     """Sensor sectors around a rover, for each of its two channels."""
     speed: Literal["free", "pinned"] = "free"
     """free: the first action accelerates; pinned: 0.5 always, as very likely in the published runs."""
@@ -69,7 +70,7 @@ class Rover(Checked):
         for name, size in (("rover_start", self.num_agents), ("poi_start", self.num_poi)):
             points = getattr(self, name)
             if points is not None and len(points) != size:
-                raise UserError(f"{name} must hold {size} points (x, y), one for each; it is {points!r}.")
+                raise UserError(f"{name} must hold {size} points (x, y), one for each; it is {shown(points)}.")
 
     @property
     def sides(self) -> tuple[Side]:
@@ -178,11 +179,12 @@ def sense(
     sector = jnp.minimum(sectors - 1, jnp.floor(degrees * (sectors / 360.0))).astype(jnp.int32)
     # One fused pass per target: no [agent, target, sector] intermediate.
     numbers = jnp.arange(sectors)[None]
-    channel = jnp.full((offset.shape[0], sectors), EMPTY)
-    for target in range(offset.shape[1]):
+
+    def sense_one(target: Any, channel: Float[Array, "agent sector"]) -> Float[Array, "agent sector"]:
         hit = sector[:, target, None] == numbers
-        channel = jnp.where(hit, jnp.maximum(channel, intensity[:, target, None]), channel)
-    return channel
+        return jnp.where(hit, jnp.maximum(channel, intensity[:, target, None]), channel)
+
+    return loops.repeat(offset.shape[1], sense_one, jnp.full((offset.shape[0], sectors), EMPTY))
 
 
 def nearness(intensity: Float[Array, "agent sector"]) -> Float[Array, "agent sector"]:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import dataclasses
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from merlax import envs
+from merlax import envs, files
 from merlax.experiments.spec import Job
-from merlax.runs import checkpoints, setup
+from merlax.runs import checkpoints, reader, setup
+from merlax.runs.progress import newest
 from merlax.types import UserError
 
 LOG = "output.log"
 _REQUEST = "request.json"
-_TAIL = 100_000  # bytes that surely hold the last row, which may carry a thousand fitnesses
+_LAST_WORDS = 10_000  # bytes of what a run printed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,21 +54,21 @@ def record(job: Job) -> dict[str, Any] | None:
 
 def _is_the_same(job: Job, folder: Path) -> bool:
     """Whether the folder holds a run with exactly these settings."""
-    asked, found = record(job), _read(folder / "config.json")
+    asked, found = record(job), _read_config(folder)
     return asked is not None and {name: found.get(name) for name in asked} == asked
 
 
 def is_finished(job: Job, root: Path) -> bool:
     """Whether the run is there to its last frame, with exactly these settings."""
     folder = root / job.folder
-    return _read(folder / "final.json").get("finished") is True and _is_the_same(job, folder)
+    return reader.is_finished(folder) and _is_the_same(job, folder)
 
 
 def can_resume(job: Job, root: Path, devices: int) -> bool:
     """Whether a run with exactly these settings was interrupted, and its numbers can be continued on these devices."""
     folder = root / job.folder
-    found = checkpoints.generations(folder / checkpoints.FOLDER)
-    return bool(found) and _read(folder / "config.json").get("devices") == devices and _is_the_same(job, folder)
+    found = checkpoints.all_of(folder / checkpoints.FOLDER)
+    return bool(found) and _read_config(folder).get("devices") == devices and _is_the_same(job, folder)
 
 
 def resume(job: Job, root: Path) -> list[str]:
@@ -91,16 +91,9 @@ def prepare(job: Job, root: Path) -> list[str]:
 
 def progress(folder: Path) -> Progress | None:
     """How far a run is: the last complete row of its progress.csv, or nothing yet."""
-    try:
-        with (folder / "progress.csv").open("rb") as file:
-            header = file.readline().decode()
-            file.seek(max(len(header.encode()), file.seek(0, 2) - _TAIL))
-            lines = file.read().decode().split("\n")[:-1]
-    except OSError:
+    row = newest(folder / "progress.csv")
+    if row is None:
         return None
-    if not lines:
-        return None
-    row = next(csv.DictReader([header, lines[-1]]))
     try:
         score = float(row["champion_score"]) if row["champion_score"] else None
         return Progress(int(row["frames"]), float(row["seconds"]), score)
@@ -111,15 +104,15 @@ def progress(folder: Path) -> Progress | None:
 def last_error(folder: Path) -> str:
     """The last line that a run printed, which is the sentence that names its error."""
     try:
-        lines = (folder / LOG).read_text(errors="replace").splitlines()
-    except OSError:
+        lines = files.read_tail(folder / LOG, _LAST_WORDS).splitlines()
+    except files.Unreadable:
         return ""
     return next((line.strip().removeprefix("merlax: ") for line in reversed(lines) if line.strip()), "")
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_config(folder: Path) -> dict[str, Any]:
+    """What the folder says of its run; nothing if it holds none."""
     try:
-        data = json.loads(path.read_text())
-    except (OSError, ValueError):
+        return reader.read_config(folder)
+    except UserError:
         return {}
-    return data if isinstance(data, dict) else {}

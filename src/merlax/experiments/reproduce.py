@@ -90,7 +90,7 @@ def _report(experiment: Experiment, outcome: Outcome, out: Path) -> None:
     found: Results = results.collect(experiment, outcome.finished, out / RUNS)
     results.write(found, out / RESULTS)
     tables = report.tables(found, experiment)
-    (out / "table.md").write_text("\n".join(map(report.markdown, tables)))
+    (out / "table.md").write_text("\n".join(map(report.markdown, tables)), encoding="utf-8")
     figure = drawing.draw(found, out / RUNS, out / f"{experiment.name}.png")
     for table in tables:
         _print_table(table)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import json
 import math
 import os
 from collections.abc import Iterable, Iterator
@@ -12,14 +11,19 @@ from pathlib import Path
 
 import numpy as np
 
+from merlax import files
 from merlax.experiments.spec import Experiment, Job
-from merlax.types import UserError
+from merlax.runs import progress, reader
+from merlax.runs.forms import LONGEST_RUN
+from merlax.types import UserError, shown
 
 COLUMNS = ("experiment", "world", "method", "seed", "frames", "measure", "value")
 CURVES = ("champion_score", "best_fitness", "mean_fitness", "learner_score")
 ENDS = ("final_score", "seconds", "peak_memory_mb")
 ALWAYS = (*CURVES, "migrant_selected", *ENDS)  # what a run itself tells; an experiment may measure more
 POINTS = 200  # per run and measure
+_BYTES = 20_000_000  # of a file: fifteen times that of the longest experiment
+_LARGEST = 1e100  # number, so that sums stay finite
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +90,7 @@ def collect(experiment: Experiment, jobs: Iterable[Job], root: Path) -> Results:
 def write(results: Results, path: Path) -> None:
     """Write the CSV, all of it or nothing."""
     temporary = path.with_name(path.name + ".new")
-    with temporary.open("w", newline="") as file:
+    with temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         writer.writerows((*dataclasses.astuple(row)[:-1], f"{row.value:.6g}") for row in results.rows)
@@ -96,15 +100,12 @@ def write(results: Results, path: Path) -> None:
 def read(path: Path) -> Results:
     """Read the CSV again; whatever `write` would not have written is refused."""
     try:
-        with path.open(newline="") as file:
-            lines = list(csv.reader(file, strict=True))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UserError(
-            f"The results '{path}' cannot be read ({getattr(error, 'strerror', None) or error})."
-        ) from error
-    if not lines or tuple(lines[0]) != COLUMNS:
-        raise UserError(f"'{path}' is not a results file: its first line must be {','.join(COLUMNS)}.")
-    rows = tuple(_parse(cells, f"'{path}', line {number}") for number, cells in enumerate(lines[1:], 2))
+        lines = files.read_csv(path, _BYTES, cells=_BYTES)
+        if tuple(next(lines, ())) != COLUMNS:
+            raise UserError(f"'{path}' is not a results file: its first line must be {','.join(COLUMNS)}.")
+        rows = tuple(_parse(cells, f"'{path}', line {number}") for number, cells in enumerate(lines, 2))
+    except files.Unreadable as error:
+        raise UserError(f"The results '{path}' cannot be read ({error}).") from error
     if not rows:
         raise UserError(f"'{path}' holds no results yet; let a run finish first.")
     if len({row.experiment for row in rows}) > 1:
@@ -118,13 +119,14 @@ def _parse(cells: list[str], where: str) -> Row:
     if len(cells) != len(COLUMNS):
         raise UserError(f"{where} has {len(cells)} cells instead of {len(COLUMNS)}; correct or remove it.")
     experiment, world, method, seed, frames, measure, value = cells
-    if not all((experiment, world, method, measure)):
-        raise UserError(f"{where} has an empty name; correct or remove it.")
+    for name in (experiment, world, method, measure):
+        if not 0 < len(name) <= files.LONGEST_NAME or not name.isprintable():
+            raise UserError(f"{where} has an empty name, or one that is none ({shown(name)}); correct or remove it.")
     try:
         row = Row(experiment, world, method, int(seed), int(frames), measure, float(value))
     except ValueError as error:
-        raise UserError(f"{where} has no number where one belongs ({error}); correct or remove it.") from error
-    if row.frames < 0 or not math.isfinite(row.value):
+        raise UserError(f"{where} has no number where one belongs ({shown(str(error))}); correct it.") from error
+    if not (0 <= row.seed < 2**32 and 0 <= row.frames <= LONGEST_RUN and abs(row.value) <= _LARGEST):  # nor NaN
         raise UserError(f"{where} has an impossible number; correct or remove it.")
     return row
 
@@ -140,9 +142,13 @@ def _rows(experiment: str, job: Job, folder: Path) -> Iterator[Row]:
         if measure in (*CURVES, "migrant_selected"):
             for frames, value in thin(columns["frames"], values):
                 yield row(frames, measure, value)
-    final = json.loads((folder / "final.json").read_text())
+    final = reader.read_final(folder)
+    if final.get("mean") is None or final.get("peak_memory_mb") is None or not len(columns["frames"]):
+        raise UserError(
+            f"The run in '{folder}' has not been tested, or has no rows; remove the folder to run it again."
+        )
     last = columns["frames"][-1]
-    values = float(final["mean"]), columns["seconds"][-1], float(final["peak_memory_mb"])
+    values = final["mean"], columns["seconds"][-1], final["peak_memory_mb"]
     for measure, value in zip(ENDS, values, strict=True):
         yield row(last, measure, value)
 
@@ -158,10 +164,10 @@ def thin(frames: np.ndarray, values: np.ndarray, points: int = POINTS) -> Iterat
 
 def _columns(path: Path) -> dict[str, np.ndarray]:
     """The numeric columns of a progress.csv, and `migrant_selected`: 1 where the migrant survived selection."""
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    names = ("frames", "seconds", *(name for name in CURVES if name in rows[0]))
-    columns = {name: np.array([float(row[name]) if row[name] else math.nan for row in rows]) for name in names}
-    fates = [row.get("migrant_fate", "") for row in rows]
-    columns["migrant_selected"] = np.array([float(fate != "discarded") if fate else math.nan for fate in fates])
-    return columns
+    found = progress.columns(path)
+    if "seconds" not in found:
+        raise UserError(f"'{path}' has no column seconds; remove its folder to run it again.")
+    fates = found.get("migrant_fate", np.array([]))
+    chosen = np.array([float(fate != "discarded") if isinstance(fate, str) and fate else math.nan for fate in fates])
+    kept = {name: found[name] for name in ("frames", "seconds", *CURVES) if name in found}
+    return kept | {"migrant_selected": chosen}

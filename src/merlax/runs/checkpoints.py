@@ -1,20 +1,23 @@
 """Checkpoints: everything that a run needs to go on exactly, as plain arrays (Orbax) and a manifest (JSON).
 
-`RUN/checkpoints/<generation>/` holds one. Orbax writes it under another name and renames it when it is complete, and
-keeps the newest two; the manifest carries a checksum of every array and of itself, so that whatever happened to the
-files later is noticed. Nothing of it is ever executed: arrays are numbers, and names are only compared.
+`RUN/checkpoints/<generation>/` holds one, and `RUN/checkpoints/midway/` those within a generation that takes long.
+Orbax writes each under another name and renames it when it is complete, and keeps the newest two; the manifest carries
+a checksum of every array and of itself, so that whatever happened to the files later is noticed. Nothing of it is ever
+executed: arrays are numbers, and names are only compared.
 """
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import logging
 import math
+import os
+import re
 import shutil
 import time
 import zlib
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,19 +25,24 @@ from typing import Any, TypeVar
 import jax
 import numpy as np
 
+from merlax import files
 from merlax.core import replay
-from merlax.types import UserError
+from merlax.runs import forms, pieces
+from merlax.types import UserError, shown
 
 T = TypeVar("T")
 Arrays = dict[str, np.ndarray]
 
-FORMAT = 2
+FORMAT = 3
 KEEP = 2
 PIECE_BYTES = 4_000_000  # of an array that are written at a time
 EVERY_SECONDS = 90.0
 LARGEST_SHARE = 0.02  # of the run's time that checkpoints may take; where they take longer, they come less often
-FOLDER = "checkpoints"
+FOLDER, MIDWAY = "checkpoints", "midway"
+_NONE_YET = "none-yet"  # a file that lies there until the first is complete
+_ROUNDS = 10**9  # more than one generation has
 _DECIDES = ("world", "env", "algorithm", "preset", "settings", "opponent", "frames", "seed")  # of `config.json`
+_MANIFEST_BYTES = 10_000_000
 _LOG = logging.getLogger("merlax")
 
 
@@ -45,6 +53,8 @@ class Position:
     generation: int = 0
     frames: int = 0
     seconds: float = 0.0
+    rounds: int = 0
+    """Of learning that are done in the generation under way."""
 
 
 class Saver:
@@ -62,29 +72,47 @@ class Saver:
         self._run = identity(config)
         self._every = every
         self._due = time.monotonic() + every
-        self._manager: Any = None
+        self._managers: dict[str, Any] = {}
 
-    def newest(self, template: T) -> tuple[Position, T] | None:
-        """Where to go on from."""
-        return newest(self.folder, self._run, template)
+    def newest(self, template: T, midway: Callable[[], T]) -> tuple[Position, T] | None:
+        """Where to go on from; a state within a generation is like `midway`."""
+        return newest(self.folder, self._run, template, midway)
+
+    def begin(self) -> None:
+        """Note that there is no checkpoint yet, so that those which go missing later are noticed."""
+        if not all_of(self.folder):
+            self.folder.mkdir(exist_ok=True)
+            (self.folder / _NONE_YET).touch()
 
     def maybe(self, position: Position, state: Any) -> None:
-        """Save if it is time."""
-        if time.monotonic() >= self._due:
+        """Save if it is time; within a generation only by the clock."""
+        if time.monotonic() >= self._due and (self._every or not position.rounds):
             self.save(position, state)
 
     def save(self, position: Position, state: Any) -> None:
-        """Save now."""
-        start = time.monotonic()
+        """Save now, unless this very moment is saved already."""
+        start, name = time.monotonic(), MIDWAY if position.rounds else ""
+        if _number(position) in generations(self.folder / name):
+            return
         try:
-            self._manager = self._manager or _manager(self.folder)
-            _save(self._manager, position, self._run, snapshot(state))
-        except Exception as error:  # Orbax wraps what the disk says in errors of many kinds
-            reason = " ".join(str(error).split())[:200]
-            raise OSError(f"a checkpoint: {reason}") from error  # the run folder says the rest
+            if name not in self._managers:
+                self._managers[name] = _manager(self.folder / name)
+            _save(self._managers[name], position, self._run, snapshot(state))
+            (self.folder / _NONE_YET).unlink(missing_ok=True)
+            if not position.rounds:
+                self._drop_midway()
+        except Exception as error:
+            raise _refused_by_the_disk(error) from error  # the run folder says the rest
         took = time.monotonic() - start
         self.seconds += took
         self._due = time.monotonic() + (max(self._every, took / LARGEST_SHARE) if self._every else 0)
+
+    def _drop_midway(self) -> None:
+        """A generation that has ended is not begun again."""
+        if (self.folder / MIDWAY).exists():
+            if MIDWAY in self._managers:
+                self._managers.pop(MIDWAY).close()
+            shutil.rmtree(self.folder / MIDWAY, ignore_errors=True)
 
     def last_good(self) -> str:
         """The newest complete checkpoint, in words."""
@@ -95,8 +123,8 @@ class Saver:
 
     def close(self) -> None:
         """Let go of the folder."""
-        if self._manager is not None:
-            self._manager.close()
+        for manager in self._managers.values():
+            manager.close()
 
 
 def identity(config: dict[str, Any]) -> dict[str, Any]:
@@ -160,96 +188,116 @@ def _save(manager: Any, position: Position, run: dict[str, Any], arrays: Arrays)
     manifest = {"format": FORMAT, "run": run, "position": asdict(position), "arrays": described}
     manifest["checksum"] = _digest(manifest)
     lines = {name: array.reshape(-1) for name, array in arrays.items()}  # of these, pieces are views
-    pieces = dict.fromkeys(arrays, ocp.SaveArgs(chunk_byte_size=PIECE_BYTES))
+    pieces = {name: ocp.SaveArgs(chunk_byte_size=_piece_bytes(line)) for name, line in lines.items()}
     items = ocp.args.Composite(
         state=ocp.args.PyTreeSave(lines, pieces),  # type: ignore[call-arg]
         manifest=ocp.args.JsonSave(manifest),  # type: ignore[call-arg]
     )
-    manager.save(position.generation, args=items, force=True)
+    manager.save(_number(position), args=items, force=True)
 
 
-def newest(folder: Path, run: dict[str, Any], template: T) -> tuple[Position, T] | None:
+def newest(
+    folder: Path, run: dict[str, Any], template: T, midway: Callable[[], T] | None = None
+) -> tuple[Position, T] | None:
     """The newest checkpoint that is whole and of this run; nothing if none was ever made.
 
     One that cannot be used is put aside, with a sentence, and the one before it is tried.
     """
-    reason = ""
-    for generation in reversed(generations(folder)):
-        path = folder / str(generation)
+    reason, unusable = "", []
+    for path in reversed(all_of(folder)):
+        like = midway() if midway is not None and path.parent.name == MIDWAY else template
         try:
-            position, arrays = load(path, run, template)
+            position, arrays = load(path, run, like)
         except UserError as error:
             reason = str(error)
             _LOG.warning("%s", reason)
+            unusable.append(path)
             continue
-        for later in generations(folder):
-            if later > generation:
-                _put_aside(folder / str(later))
-        return position, restore(template, arrays)
+        for bad in unusable:
+            _put_aside(bad)
+        return position, restore(like, arrays)
     if reason:
-        raise UserError(f"{reason} There is no other checkpoint to go on from; train anew with --force.")
+        raise UserError(f"{reason} There is no other checkpoint to go on from; start anew with --restart.")
     return None
 
 
 def load(path: Path, run: dict[str, Any], template: Any) -> tuple[Position, Arrays]:
     """One checkpoint, or one sentence on why it cannot be used."""
     try:
-        manifest = json.loads((path / "manifest" / "metadata").read_text())
-        form = manifest["format"]
-        if isinstance(form, int) and form != FORMAT:
-            other = "a newer" if form > FORMAT else "an older"
-            raise UserError(
-                f"The checkpoint '{path}' was made by {other} version of merlax; continue it with that one."
-            )
-        if manifest.pop("checksum") != _digest(manifest):
-            raise ValueError("its manifest was changed")
-    except UserError:
-        raise
-    except Exception as error:  # whatever a broken or foreign file throws, the user reads one sentence
-        raise UserError(f"The checkpoint '{path}' is damaged ({_brief(error)}).") from error
-    for name, here in run.items():
-        there = manifest["run"].get(name)
-        if there != here:
-            what = "other settings" if name == "config" else f"another {name} ('{there}', not '{here}')"
-            raise UserError(f"The checkpoint '{path}' belongs to a run with {what}.")
-    try:
-        _check_shapes(manifest["arrays"], template)
-        return Position(**manifest["position"]), _read(path, manifest["arrays"])
-    except Exception as error:
-        raise UserError(f"The checkpoint '{path}' is damaged ({_brief(error)}).") from error
+        manifest = _manifest(path)
+        for name, here in run.items():
+            there = manifest["run"].get(name)
+            if there != here:
+                what = "other settings" if name == "config" else f"another {name} ({shown(there)}, not {shown(here)})"
+                raise UserError(f"The checkpoint '{path}' belongs to a run with {what}.")
+        position, described = Position(**manifest["position"]), manifest["arrays"]
+        if str(_number(position)) != path.name:
+            raise files.Unreadable("it has another number than its folder")
+        _check_shapes(described, template)
+        return position, {name: _read(path / "state" / name, *about) for name, about in described.items()}
+    except files.Unreadable as error:
+        raise UserError(f"The checkpoint '{path}' is damaged ({error}).") from error
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    """What a checkpoint says of itself, unchanged since it was written."""
+    data = files.read_json(path / "manifest" / "metadata", _MANIFEST_BYTES)
+    manifest = forms.fill(forms.Manifest, data, ("format",))
+    if manifest["format"] != FORMAT:
+        other = "a newer" if manifest["format"] > FORMAT else "an older"
+        raise UserError(f"The checkpoint '{path}' was made by {other} version of merlax; continue it with that one.")
+    forms.fill(forms.Manifest, data, forms.names(forms.Manifest))
+    if data.pop("checksum") != _digest(data):
+        raise files.Unreadable("its manifest was changed")
+    forms.fill(forms.Place, manifest["position"], forms.names(forms.Place))
+    return manifest
 
 
 def generations(folder: Path) -> list[int]:
     """The generations that have a checkpoint, oldest first."""
     if not folder.is_dir():
         return []
-    return sorted(int(path.name) for path in folder.iterdir() if path.name.isascii() and path.name.isdigit())
+    digits = [path.name for path in folder.iterdir() if path.name.isascii() and path.name.isdigit()]
+    return sorted(int(name) for name in digits if name == str(int(name)))
 
 
-def _read(path: Path, described: dict[str, Any]) -> Arrays:
-    import orbax.checkpoint as ocp
+def all_of(folder: Path) -> list[Path]:
+    """All checkpoints, those within a generation, too, oldest first."""
+    whole = {generation * _ROUNDS: folder / str(generation) for generation in generations(folder)}
+    within = {number: folder / MIDWAY / str(number) for number in generations(folder / MIDWAY)}
+    return [path for _, path in sorted((whole | within).items())]
 
-    shapes = {name: np.empty(math.prod(shape), dtype) for name, (shape, dtype, _) in described.items()}
-    wanted = {name: ocp.RestoreArgs(restore_type=np.ndarray) for name in shapes}
-    items = ocp.args.Composite(state=ocp.args.PyTreeRestore(shapes, restore_args=wanted))  # type: ignore[call-arg]
-    with ocp.Checkpointer(ocp.CompositeCheckpointHandler(**_handlers())) as checkpointer:
-        lines = checkpointer.restore(path.absolute(), args=items)["state"]
-    for name, (_, dtype, checksum) in described.items():
-        if lines[name].dtype.name != dtype or _checksum(lines[name]) != checksum:
-            raise ValueError(f"the numbers of {name} were changed")
-    return {name: lines[name].reshape(shape) for name, (shape, *_) in described.items()}
+
+def reached(folder: Path) -> int | None:
+    """After how many generations the newest checkpoint goes on; 0 if the run never got as far as its first."""
+    if found := all_of(folder):
+        newest = found[-1]
+        return int(newest.name) // (_ROUNDS if newest.parent.name == MIDWAY else 1)
+    return 0 if (folder / _NONE_YET).exists() else None
+
+
+def _number(position: Position) -> int:
+    """What a checkpoint is called: by its generation or, within one, by the rounds, too."""
+    return position.generation * _ROUNDS + position.rounds if position.rounds else position.generation
+
+
+def _read(folder: Path, shape: tuple[int, ...], dtype: str, checksum: int) -> np.ndarray:
+    array = pieces.read(folder, math.prod(shape), dtype)
+    if _checksum(array) != checksum:
+        raise files.Unreadable(f"the numbers of {folder.name} were changed")
+    return array.reshape(shape)
 
 
 def _check_shapes(described: dict[str, Any], template: Any) -> None:
     """Refuse arrays that are not the state's; only a buffer that is not full is smaller."""
     wanted = {name: (array.shape, array.dtype.name) for name, array in _arrays_of(template).items()}
     if wanted.keys() != described.keys():
-        raise ValueError("it holds other arrays than this run")
+        raise files.Unreadable("it holds other arrays than this run")
     for name, (shape, dtype, _) in described.items():
         whole, kind = wanted[name]
         fits = len(shape) == len(whole) and all(0 <= a <= b for a, b in zip(shape, whole, strict=True))
-        if kind != dtype or not fits or (list(whole) != shape and ".rows." not in name):
-            raise ValueError(f"{name} has another shape or type")
+        if kind != dtype or not fits or (tuple(whole) != shape and ".rows." not in name):
+            raise files.Unreadable(f"{name} has another shape or type")
 
 
 def _arrays_of(template: Any) -> dict[str, Any]:
@@ -266,11 +314,19 @@ def _arrays_of(template: Any) -> dict[str, Any]:
     return found
 
 
+def _piece_bytes(line: np.ndarray) -> int:
+    """Bytes that are written at a time: pieces are equal, and a size that has no such divisor stays in one piece.
+
+    Left to itself, Orbax would make of a prime number of numbers as many files.
+    """
+    fewest = max(1, math.ceil(line.nbytes / PIECE_BYTES))
+    return next((line.nbytes // number for number in range(fewest, 4 * fewest) if line.size % number == 0), line.nbytes)
+
+
 def _manager(folder: Path) -> Any:
     """Orbax's keeper of the newest two; what a process left that was killed while it saved is removed."""
     import orbax.checkpoint as ocp
 
-    logging.getLogger("absl").setLevel(logging.CRITICAL)  # it logs pages; the caller says what failed in one sentence
     options = ocp.CheckpointManagerOptions(
         max_to_keep=KEEP, enable_async_checkpointing=False, cleanup_tmp_directories=True, create=True
     )
@@ -281,13 +337,14 @@ def _handlers() -> dict[str, Any]:
     """The least memory and time: no copy of the arrays, one file per piece, nothing compressed (it hardly shrinks)."""
     import orbax.checkpoint as ocp
 
+    logging.getLogger("absl").setLevel(logging.CRITICAL)  # it logs pages; the caller says what failed in one sentence
     registry = ocp.type_handlers.create_type_handler_registry((np.ndarray, _array_handler()))
     state = ocp.PyTreeCheckpointHandler(use_compression=False, use_ocdbt=False, type_handler_registry=registry)
     return {"state": state, "manifest": ocp.JsonCheckpointHandler()}
 
 
 def _array_handler() -> Any:
-    """Writes and reads each array by itself.
+    """Writes each array by itself.
 
     Orbax's own does all at once, and where one fails, leaves the others to report to an event loop that is closed by
     then, which Python prints once for each of them.
@@ -300,15 +357,6 @@ def _array_handler() -> Any:
             for value, info, arg in zip(values, infos, args or [None] * len(infos), strict=True):
                 futures += await own([value], [info], arg and [arg])
             return futures
-
-        async def deserialize(self, infos: Any, args: Any = None) -> Any:
-            own, each = super().deserialize, zip(infos, args or [None] * len(infos), strict=True)
-            reads = [own([info], arg and [arg]) for info, arg in each]
-            found: list[Any] = await asyncio.gather(*reads, return_exceptions=True)  # waits for all, whatever happens
-            for failed in found:
-                if isinstance(failed, BaseException):
-                    raise failed
-            return [array for (array,) in found]
 
     return EachByItself(deepcopy_host_arrays=False)
 
@@ -330,6 +378,15 @@ def _digest(manifest: dict[str, Any]) -> str:
 def _brief(error: Exception) -> str:
     """The first line of an error, without what a library may add."""
     return (str(error) or type(error).__name__).splitlines()[0][:120]
+
+
+def _refused_by_the_disk(error: Exception) -> OSError:
+    """What the system said, of which Orbax makes errors of many kinds with paths of its own."""
+    coded = re.search(r"os_error_code='(\d+)'", str(error))
+    number = error.errno if isinstance(error, OSError) else int(coded[1]) if coded else None
+    if number:
+        return OSError(number, os.strerror(number))
+    return OSError(f"a checkpoint: {re.sub(r'/[^ ]+', '…', _brief(error))}")
 
 
 def _is_buffer(node: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import jax
 from merlax.core.players import Player, PolicyPlayer, ScriptedPlayer
 from merlax.core.rollout import Field
 from merlax.envs.base import Scripted
-from merlax.runs import evaluation, policies
+from merlax.runs import evaluation, policies, terminal
 from merlax.runs.evaluation import Score
 from merlax.runs.reader import OPPONENT, SCRIPTED, Run
 from merlax.types import Key, UserError
@@ -35,7 +36,8 @@ class Matrix:
         rows.writerow(("world", "team", "opponent", "mean", "interval95", "episodes"))
         for team, line in zip(self.teams, self.scores, strict=True):
             for opponent, score in zip(self.opponents, line, strict=True):
-                rows.writerow((self.title, team, opponent, score.mean, score.interval95, score.episodes))
+                half = "" if score.interval95 is None else score.interval95
+                rows.writerow((self.title, team, opponent, score.mean, half, score.episodes))
         return text.getvalue()
 
 
@@ -49,11 +51,12 @@ def play(key: Key, runs: Sequence[Run], episodes: int) -> Matrix:
     if isinstance(runs[0].env, Scripted):
         opponents[SCRIPTED] = ScriptedPlayer(OPPONENT)
 
-    def score(run: Run, opponent: Player) -> Score:
-        field, player = Field(run.env, (opponent,)), PolicyPlayer(run.champion)
-        return evaluation.evaluate(jax.random.clone(key), field, player, episodes)
-
-    scores = tuple(tuple(score(run, opponent) for opponent in opponents.values()) for run in runs)
+    fields = [Field(runs[0].env, (opponent,)) for opponent in opponents.values()]
+    pairs = [(field, PolicyPlayer(run.champion)) for run in runs for field in fields]
+    played = (part for pair in pairs for part in evaluation.play(jax.random.clone(key), *pair, episodes))
+    parts = evaluation.num_parts(runs[0].env, episodes)
+    shown = terminal.bar(played, parts * len(pairs), f"{len(pairs)} pairs")
+    scores = tuple(tuple(evaluation.score(itertools.islice(shown, parts)) for _ in fields) for _ in runs)
     return Matrix(runs[0].title, tuple(names), tuple(opponents), scores)
 
 

@@ -4,38 +4,69 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterable, Iterator
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from merlax.core import rollout
 from merlax.core.players import Player, PolicyPlayer
 from merlax.core.rollout import Field, Trace
+from merlax.envs.base import Env
+from merlax.runs import terminal
 from merlax.runs.reader import Run
 from merlax.types import Key, UserError
 
 FINAL_EPISODES = 200
+MOST_EPISODES = 10_000_000  # hours; and the interval of a score is far below anything that matters
+MOST_STEPS = 10_000_000  # of one episode: minutes
+STEPS_AT_ONCE = 50_000  # of all episodes that are played together: a second, and tens of megabytes
 # Evaluations draw their instances from a stream of their own, apart from every training stream.
 _EVALUATION_STREAM = 2**31 - 1
 
 
 @dataclasses.dataclass(frozen=True)
 class Score:
-    """A team's mean score over fresh episodes, with the half-width of its 95% interval."""
+    """A team's mean score over fresh episodes, with the half-width of its 95% interval; one episode has none."""
 
     mean: float
-    interval95: float
+    interval95: float | None
     episodes: int
 
     def __str__(self) -> str:
-        return f"{self.mean:.3f} ± {self.interval95:.3f}"
+        return f"{self.mean:.3f}" if self.interval95 is None else f"{self.mean:.3f} ± {self.interval95:.3f}"
 
 
 def evaluate(key: Key, field: Field, player: Player, episodes: int) -> Score:
-    """Play fresh episodes without noise."""
-    scores = np.asarray(rollout.play_test(key, field, player, episodes).fitness, np.float64)
-    half = 1.96 * float(scores.std(ddof=1)) / math.sqrt(episodes) if episodes > 1 else math.nan
-    return Score(float(scores.mean()), half, episodes)
+    """Play fresh episodes without noise; many of them in parts, with a bar."""
+    parts = play(key, field, player, episodes)
+    return score(terminal.bar(parts, num_parts(field.env, episodes), f"{episodes:,} episodes"))
+
+
+def play(key: Key, field: Field, player: Player, episodes: int) -> Iterator[np.ndarray]:
+    """The scores of fresh episodes, part by part: as many at once as take little memory and about a second."""
+    at_once = -(-episodes // num_parts(field.env, episodes))
+    instances = np.asarray(jax.random.key_data(jax.random.split(key, episodes)))
+    for start in range(0, episodes, at_once):
+        # The last part is filled up, so that one program plays them all.
+        part = instances[np.minimum(np.arange(start, start + at_once), episodes - 1)]
+        keys = jax.random.wrap_key_data(jnp.asarray(part), impl=jax.random.key_impl(key))
+        yield np.asarray(rollout.play_instances(keys, field, player).fitness, np.float64)[: episodes - start]
+
+
+def num_parts(env: Env, episodes: int) -> int:
+    """In how many parts `play` plays them."""
+    if env.horizon > MOST_STEPS:
+        raise UserError(f"An episode of this world has {env.horizon:,} steps; at most {MOST_STEPS:,} can be played.")
+    return -(-episodes // max(1, STEPS_AT_ONCE // env.horizon))
+
+
+def score(parts: Iterable[np.ndarray]) -> Score:
+    """The mean over all episodes."""
+    scores = np.concatenate(list(parts))
+    half = 1.96 * float(scores.std(ddof=1)) / math.sqrt(scores.size) if scores.size > 1 else None
+    return Score(float(scores.mean()), half, scores.size)
 
 
 def trace(run: Run, seed: int = 0) -> Trace:
@@ -56,5 +87,5 @@ def check_seed(seed: int) -> None:
 
 
 def check_episodes(episodes: int) -> None:
-    if episodes < 1:
-        raise UserError(f"episodes is {episodes}; choose at least 1.")
+    if not 1 <= episodes <= MOST_EPISODES:
+        raise UserError(f"episodes is {episodes}; choose a whole number from 1 to {MOST_EPISODES:,}.")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import jax
 
@@ -15,13 +16,13 @@ from merlax.core.networks import TeamPolicy
 from merlax.core.players import Player, PolicyPlayer
 from merlax.core.records import Column
 from merlax.core.rollout import Episode
-from merlax.runs import process
 from merlax.runs.checkpoints import Position, Saver
 from merlax.runs.process import Caught
-from merlax.runs.recorders import Beginning, Recorder, Row
+from merlax.runs.recorders import Beginning, Follower, Midway, Recorder, Row
 from merlax.runs.writer import RunFolder
 from merlax.types import Key, UserError
 
+PIECE_SECONDS = 1.0  # of learning, between two looks at signals, displays and checkpoints
 TEST_EPISODES = 10  # instances that the champion meets every generation, as in the paper
 
 
@@ -35,6 +36,31 @@ class Ending:
     """Which signal ended it, if one did."""
 
 
+class Pace:
+    """How many rounds of learning make a piece of work: what follows from the clock changes no result."""
+
+    def __init__(self) -> None:
+        self._rounds = 0  # the first piece only compiles
+        self._round_seconds = 0.0
+
+    @contextlib.contextmanager
+    def piece(self, left: int) -> Iterator[int]:
+        """The rounds of the next piece, whose time is taken."""
+        rounds, start = min(left, self._rounds), time.monotonic()
+        yield rounds
+        took = time.monotonic() - start
+        if rounds == 0:
+            self._rounds = 1
+        else:
+            self._round_seconds = took / rounds
+            wanted = PIECE_SECONDS / max(self._round_seconds, 1e-9)
+            self._rounds = max(1, int(min(wanted, 8 * rounds)))
+
+    def seconds(self, rounds: int) -> float:
+        """How long so many rounds take."""
+        return rounds * self._round_seconds
+
+
 def check_budget(game: Game, frames: int) -> None:
     """Refuse a budget that ends before the first generation does."""
     needed = game.frames_per_generation()
@@ -46,50 +72,108 @@ def check_budget(game: Game, frames: int) -> None:
 
 
 def run(
-    game: Game, folder: RunFolder, recorders: Sequence[Recorder], saver: Saver, beginning: Beginning, *, seed: int,
-    resume: bool = False,
+    game: Game, folder: RunFolder, recorders: Sequence[Recorder], saver: Saver, beginning: Beginning, caught: Caught,
+    *, seed: int, resume: bool = False,
 ) -> Ending:  # fmt: skip
     """Train until another generation might exceed the budget, from the newest checkpoint if it is to resume.
 
     A signal, or a recorder that says so, ends it earlier, after a last checkpoint.
     """
-    with process.caught_signals() as caught, folder.faults():
+    training = _Training(game, folder, recorders, saver, beginning, caught, jax.random.key(seed))
+    with folder.faults():
         try:
-            return _run(game, folder, recorders, saver, beginning, caught, jax.random.key(seed), resume)
+            return training.run(resume)
         except KeyboardInterrupt:
             return Ending(finished=False, signal=caught.number or signal.SIGINT)
 
 
-def _run(
-    game: Game, folder: RunFolder, recorders: Sequence[Recorder], saver: Saver, beginning: Beginning, caught: Caught,
-    key: Key, resume: bool,
-) -> Ending:  # fmt: skip
-    at = Position()
-    if not resume:  # before the first program is compiled, so that somebody says so
-        _start(recorders, beginning, at)
-    state = game.init(jax.random.fold_in(key, 0))
-    if resume:
-        at, state = saver.newest(state) or (at, state)
-        _start(recorders, beginning, at)
-    champion, opponent = _players(game, state)
-    _save_teams(folder, champion if at.generation else None, opponent)  # an opponent that never changes, from the start
-    started, needed = time.monotonic() - at.seconds, game.frames_per_generation()
-    while at.frames + needed <= beginning.frames:
-        if caught.number is not None:
-            if at.generation:
-                saver.save(at, state)
-            return Ending(finished=False, signal=caught.number)
-        state, played = _generation(game, jax.random.fold_in(key, at.generation + 1), state)
-        at = Position(at.generation + 1, at.frames + int(played.generation.frames), time.monotonic() - started)
-        row = _checked_row(at, played, state, saver)
-        folder.check()
-        _save_teams(folder, played.champion, played.opponent)
-        stops = [recorder.record(row) for recorder in recorders]
-        if any(stops):
-            saver.save(at, state)
-            return Ending(finished=False)
-        saver.maybe(at, state)
-    return Ending()
+@dataclasses.dataclass
+class _Training:
+    """One run while it goes on, and how far it is."""
+
+    game: Game
+    folder: RunFolder
+    recorders: Sequence[Recorder]
+    saver: Saver
+    beginning: Beginning
+    caught: Caught
+    key: Key
+    at: Position = dataclasses.field(default_factory=Position)
+
+    def run(self, resume: bool) -> Ending:
+        self.caught.nothing_to_lose = True
+        state = self._begin(resume)
+        self._needed, self._pace = self.game.frames_per_generation(), Pace()
+        self._started = time.monotonic() - self.at.seconds
+        while self.at.frames + self._needed <= self.beginning.frames:
+            state, played = self._generation(state)
+            if played is None:
+                if self.at.generation or self.at.rounds:
+                    self.saver.save(self.at, state)
+                return Ending(finished=False, signal=self.caught.number)
+            if self._write(state, played):
+                self.saver.save(self.at, state)
+                return Ending(finished=False)
+            self.saver.maybe(self.at, state)
+        return Ending()
+
+    def _begin(self, resume: bool) -> GameState:
+        """The first state, or that of the newest checkpoint."""
+        if not resume:  # before the first program is compiled, so that somebody says so
+            _start(self.recorders, self.beginning, self.at)
+        state = self.game.init(jax.random.fold_in(self.key, 0))
+        if resume:
+            self.at, state = self.saver.newest(state, lambda: self.game.midway(state)) or (self.at, state)
+            _start(self.recorders, self.beginning, self.at)
+        if not self.at.rounds:  # else the folder holds both teams as they were when this generation began
+            champion, opponent = _players(self.game, state)
+            _save_teams(self.folder, champion if self.at.generation else None, opponent)
+        return state
+
+    def _generation(self, state: GameState) -> tuple[GameState, Played | None]:
+        """One generation, piece by piece, and its champion's test; nothing of it where a signal ends it before."""
+        if self.caught.number is not None:
+            return state, None
+        game = self.game
+        key_step, key_test = jax.random.split(jax.random.fold_in(self.key, self.at.generation + 1))
+        if state.played is None:
+            state = game.begin(key_step, state)
+        done, due = game.rounds(state)
+        while done < due:
+            self._look_up(done, due, state)
+            if done and self.caught.number is not None:  # before the first round, the state is none to save
+                return state, None
+            with self._pace.piece(due - done) as rounds:
+                state = jax.block_until_ready(game.practise(key_step, state, rounds))
+            done += rounds
+        state, generation = game.conclude(key_step, state)
+        champion, opponent = _players(game, state)
+        tested = rollout.play_test(key_test, game.field(state), PolicyPlayer(champion), TEST_EPISODES)
+        return state, Played(generation, champion, opponent, tested)
+
+    def _look_up(self, done: int, due: int, state: GameState) -> None:
+        """Between two pieces: show how far the generation is, and save it if it is time."""
+        share = done / due
+        frames = self.at.frames + round(share * self._needed)
+        told = Midway(self.at.generation + 1, frames, share, self._pace.seconds(due))
+        for recorder in self.recorders:
+            if isinstance(recorder, Follower):
+                recorder.midway(told)
+        if done:
+            self.at = dataclasses.replace(self.at, seconds=time.monotonic() - self._started, rounds=done)
+            self.caught.nothing_to_lose = False
+            self.saver.maybe(self.at, state)
+
+    def _write(self, state: GameState, played: Played) -> bool:
+        """Write a generation down, and say whether a recorder ends the run."""
+        self.caught.nothing_to_lose = False
+        frames = self.at.frames + int(played.generation.frames)
+        self.at = Position(self.at.generation + 1, frames, time.monotonic() - self._started)
+        row = _checked_row(self.at, played, state, self.saver)
+        self.folder.check()
+        _save_teams(self.folder, played.champion, played.opponent)
+        stops = [recorder.record(row) for recorder in self.recorders]
+        return any(stops)
 
 
 def _start(recorders: Sequence[Recorder], beginning: Beginning, at: Position) -> None:
@@ -117,15 +201,6 @@ class Played:
     champion: TeamPolicy
     opponent: Player | None
     tested: Episode
-
-
-def _generation(game: Game, key: Key, state: GameState) -> tuple[GameState, Played]:
-    """One generation, and its champion's test."""
-    key_step, key_test = jax.random.split(key)
-    state, generation = game.step(key_step, state)
-    champion, opponent = _players(game, state)
-    tested = rollout.play_test(key_test, game.field(state), PolicyPlayer(champion), TEST_EPISODES)
-    return state, Played(generation, champion, opponent, tested)
 
 
 def _checked_row(at: Position, played: Played, state: GameState, saver: Saver) -> Row:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +14,26 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from merlax import files
 from merlax.core.networks import TeamPolicy
 from merlax.envs.base import Side
+from merlax.runs import forms
 from merlax.types import UserError
 
 FORMAT = 1
+_SIZES = ("num_agents", "obs_size", "act_size", "hidden")
 
 
 def save(folder: Path, policy: TeamPolicy) -> None:
     """Write a policy; an older one is replaced only once the new one is complete."""
     fresh, old = folder.with_name(folder.name + ".new"), folder.with_name(folder.name + ".old")
-    for leftover in (fresh, old):
-        shutil.rmtree(leftover, ignore_errors=True)
+    shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
     (fresh / "policy.json").write_text(json.dumps(_describe(policy), indent=2) + "\n")
     weights: dict[str, Any] = {_name(path): np.asarray(w) for path, w in _leaves(policy)}
     np.savez(fresh / "weights.npz", **weights)
-    if folder.exists():
+    if folder.exists():  # else the old one is all there is: the last save was killed between its renames
+        shutil.rmtree(old, ignore_errors=True)
         os.replace(folder, old)
     os.replace(fresh, folder)
     shutil.rmtree(old, ignore_errors=True)
@@ -39,15 +44,20 @@ def load(folder: Path) -> TeamPolicy:
     if not folder.exists() and folder.with_name(folder.name + ".old").exists():
         folder = folder.with_name(folder.name + ".old")  # killed between the two renames of `save`
     try:
-        sizes = json.loads((folder / "policy.json").read_text())
-        with (folder / "weights.npz").open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            weights = {name: file[name] for name in file.files}
-        if sizes.pop("format") != FORMAT:
-            raise ValueError("made by another version of merlax")
+        said = forms.read(folder / "policy.json", forms.Sizes, ("format", *_SIZES))
+        if said["format"] != FORMAT:
+            raise files.Unreadable("it was made by another version of merlax")
+        sizes = {name: said[name] for name in _SIZES}
+        files.check_size(folder / "weights.npz", 4 * _num_weights(**sizes))
         empty = _empty(**sizes)
-        return jax.tree_util.tree_map_with_path(lambda path, leaf: _take(weights, _name(path), leaf), empty)
-    except Exception as error:  # whatever a broken or foreign file throws, the user reads one sentence
+        wanted = {_name(path): files.Shape(leaf.shape, "float32") for path, leaf in _leaves(empty)}
+        found = files.read_arrays(folder / "weights.npz", wanted)
+        for name, array in found.items():
+            if not np.isfinite(array).all():
+                raise files.Unreadable(f"{name} holds a number that is not finite")
+    except files.Unreadable as error:
         raise UserError(f"'{folder}' holds no champion that merlax can read ({error}).") from error
+    return jax.tree_util.tree_map_with_path(lambda path, leaf: jnp.asarray(found[_name(path)]), empty)
 
 
 def check_fits(policy: TeamPolicy, side: Side, what: str) -> None:
@@ -71,19 +81,16 @@ def _describe(policy: TeamPolicy) -> dict[str, Any]:
     }
 
 
-def _empty(num_agents: int, obs_size: int, act_size: int, hidden: list[int]) -> TeamPolicy:
+def _num_weights(num_agents: int, obs_size: int, act_size: int, hidden: tuple[int, ...]) -> int:
+    """Weights and biases of all layers."""
+    return sum((inputs + 1) * outputs for inputs, outputs in pairwise([obs_size, *hidden, num_agents * act_size]))
+
+
+@functools.lru_cache(64)
+def _empty(num_agents: int, obs_size: int, act_size: int, hidden: tuple[int, ...]) -> TeamPolicy:
     """The shapes of a policy, without computing one."""
     side = Side.equal(num_agents, obs_size, act_size)
     return jax.eval_shape(lambda: TeamPolicy(jax.random.key(0), side, hidden))
-
-
-def _take(weights: dict[str, np.ndarray], name: str, leaf: Any) -> jax.Array:
-    value = weights[name]
-    if value.shape != leaf.shape or value.dtype != np.float32:
-        raise ValueError(f"{name} has shape {value.shape} and type {value.dtype}")
-    if not np.isfinite(value).all():
-        raise ValueError(f"{name} holds a number that is not finite")
-    return jnp.asarray(value)
 
 
 def _leaves(policy: TeamPolicy) -> list[tuple[Any, Any]]:

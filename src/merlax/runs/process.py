@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -16,7 +17,9 @@ import filelock
 from merlax.types import UserError
 
 LOCK = ".lock"
-_ASKED = b"\nmerlax: stopping after this generation, with a last checkpoint; the same again stops at once.\n"
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_ASKED = b"\nmerlax: stopping after this piece of work, with a last checkpoint; the same again stops at once.\n"
+_is_own = False
 
 
 def lock(folder: Path) -> filelock.BaseFileLock:
@@ -29,17 +32,34 @@ def lock(folder: Path) -> filelock.BaseFileLock:
     return held
 
 
+class StoppedError(UserError):
+    """A signal ended a run before it had anything to show."""
+
+    def __init__(self, sentence: str, number: int):
+        super().__init__(sentence)
+        self.exit_code = 128 + number  # as a shell has it
+
+
 class Caught:
     """Which signal came, if one did."""
 
     number: int | None = None
+    nothing_to_lose = False
+    """Whether everything that was done is on disk, so that nobody need wait for the current piece of work."""
+
+
+def own() -> None:
+    """Say that this process is merlax's own, such as the command line's: then a second signal may end it at once."""
+    global _is_own
+    _is_own = True
 
 
 @contextlib.contextmanager
 def caught_signals() -> Iterator[Caught]:
     """Note Ctrl-C or SIGTERM instead of dying of it: the first asks training to stop, the second stops it at once.
 
-    Elsewhere than in the main thread, Python delivers none.
+    Python itself hears of a signal only when XLA returns, so in a process of merlax's own a thread listens, too, and
+    ends the process whatever XLA is doing. Elsewhere than in the main thread, Python delivers none.
     """
     found = Caught()
     if threading.current_thread() is not threading.main_thread():
@@ -51,15 +71,53 @@ def caught_signals() -> Iterator[Caught]:
         if found.number is not None:
             raise KeyboardInterrupt
         found.number = number
-        with contextlib.suppress(OSError):
-            os.write(2, _ASKED)  # `print` may not be called in the midst of another
+        _say(_ASKED)
 
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with contextlib.ExitStack() as stack:
+        if _is_own:
+            stack.enter_context(_listener(found))
+        for number in _SIGNALS:
+            stack.callback(signal.signal, number, signal.signal(number, note))
         yield found
+
+
+@contextlib.contextmanager
+def _listener(found: Caught) -> Iterator[None]:
+    """A thread that hears of signals as they come and leaves at the second, or where there is nothing to lose."""
+    ours, systems = socket.socketpair()
+    systems.setblocking(False)
+
+    def listen() -> None:
+        times = 0
+        while number := int.from_bytes(ours.recv(1), "big"):  # 0: no more can come
+            times += number in _SIGNALS
+            if number in _SIGNALS and (times > 1 or found.nothing_to_lose):
+                _leave(number)
+
+    thread = threading.Thread(target=listen, daemon=True, name="merlax-signals")
+    thread.start()
+    before = signal.set_wakeup_fd(systems.fileno(), warn_on_full_buffer=False)
+    try:
+        yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        signal.set_wakeup_fd(before)
+        systems.close()
+        thread.join()
+        ours.close()
+
+
+def _leave(number: int) -> None:
+    """End the process now: its files are whole at any moment."""
+    if sys.stdout.isatty():
+        _say(b"\x1b[?25h", 1)  # a progress bar hides the cursor
+    _say(b"\nmerlax: stopped at once; `merlax resume` continues the run.\n")
+    os._exit(128 + number)
+
+
+def _say(text: bytes, stream: int = 2) -> None:
+    """Write at once: `print` may not be called in the midst of another."""
+    with contextlib.suppress(OSError):
+        os.write(stream, text)
 
 
 def peak_memory_mb() -> int | None:

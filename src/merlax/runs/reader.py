@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import importlib.metadata
-import json
 import platform
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 
-from merlax import config, envs
+from merlax import config, envs, files
+from merlax.core import devices
 from merlax.core.networks import TeamPolicy
 from merlax.core.players import Player, PolicyPlayer, ScriptedPlayer
 from merlax.core.rollout import Field
 from merlax.envs.base import Env
-from merlax.runs import policies
+from merlax.runs import forms, policies
+from merlax.runs import progress as rows
 from merlax.runs.published import Published, published
-from merlax.runs.recorders import ALWAYS
-from merlax.types import UserError
+from merlax.types import UserError, shown
 
 FORMAT = 2  # of config.json; 1 had no such number
+_RECORDED = ("world", "env", "algorithm", "preset", "settings", "frames", "seed")  # what continues a run
 TEAM, OPPONENT = 0, 1  # sides
 DDPG, SCRIPTED, FROZEN = "ddpg", "scripted", "frozen"  # kinds of opponents
 
@@ -56,9 +55,7 @@ class Run:
     @property
     def progress(self) -> dict[str, np.ndarray]:
         """The columns of `progress.csv`, as numbers where they are numbers; an empty cell is NaN."""
-        text = (self.path / "progress.csv").read_text()
-        rows = list(csv.DictReader(text[: text.rfind("\n") + 1].splitlines()))  # a last row without its end is not one
-        return {name: _column([row[name] for row in rows]) for name in (rows[0] if rows else ALWAYS)}
+        return rows.columns(self.path / "progress.csv")
 
 
 def load(path: str | Path, env: Env | None = None) -> Run:
@@ -79,25 +76,38 @@ def load(path: str | Path, env: Env | None = None) -> Run:
 def read_config(path: Path) -> dict[str, Any]:
     """What a run folder says of its run."""
     try:
-        data = json.loads((path / "config.json").read_text())
-        if not isinstance(data, dict) or not {"world", "env", "algorithm"} <= data.keys():
-            raise ValueError("it does not describe a run")
-        return data
-    except (OSError, ValueError) as error:
+        data = forms.read(path / "config.json", forms.Config, ("world", "env", "algorithm", "seed"))
+        return forms.fill(forms.Config, data, _RECORDED if data.get("format") == FORMAT else ())
+    except files.Unreadable as error:
         raise UserError(f"'{path}' is not a run folder of merlax: its config.json cannot be read ({error}).") from error
+
+
+def read_final(path: Path) -> dict[str, Any]:
+    """How a run ended."""
+    try:
+        return forms.read(path / "final.json", forms.Final)
+    except files.Unreadable as error:
+        raise UserError(f"The file '{path / 'final.json'}' cannot be read ({error}); let the run finish.") from error
 
 
 def is_finished(path: Path) -> bool:
     """Whether a run has reached its last frame."""
     try:
-        return json.loads((path / "final.json").read_text()).get("finished") is True
-    except (OSError, ValueError, AttributeError):
+        return read_final(path).get("finished") is True
+    except UserError:
         return False
 
 
 def env_record(env: Env) -> dict[str, Any]:
     """The fields of a world, as `config.json` has them; a world that is no dataclass has none."""
     return config.to_dict(env) if dataclasses.is_dataclass(env) else {}
+
+
+def shape_record(env: Env) -> dict[str, Any]:
+    """What makes any world known again, even one without fields: its class, its horizon and its sides' sizes."""
+    sizes = ("num_agents", "obs_size", "act_size")
+    sides = [{size: int(getattr(side, size)) for size in sizes} for side in env.sides]
+    return {"class": type(env).__name__, "horizon": int(env.horizon), "sides": sides}
 
 
 def env_title(world: str | None, env: Env) -> str:
@@ -117,13 +127,47 @@ def _resized(world: str | None, env: Env) -> set[str]:
 
 
 def env_of(data: dict[str, Any], path: Path, env: Env | None) -> Env:
-    """The world of a run: the named one with its parameters, or the one that the user gives."""
+    """The world of a run: the named one with its parameters, or the same again as the user gives it."""
     if env is not None:
+        _refuse_other(path, _class_of(data) | data["env"] | (data.get("shape") or {}), env)
         return env
-    name = data["world"]
-    if not isinstance(name, str) or name not in envs.ids():
-        raise UserError(f"The run in '{path}' was made on a world of its own; pass that world as `env`.")
-    return config.merge(envs.make(name), data["env"], "env")
+    if data["world"] not in envs.ids():
+        name = data["world"] or _class_of(data).get("class", "a world of your own")
+        raise UserError(
+            f"The run in '{path}' was made on {name}, which is not part of merlax; give that world again, in Python as "
+            "`env`, on the command line as --env module:World."
+        )
+    return _with_fields(envs.make(data["world"]), data, path)
+
+
+def env_like(path: Path, env: Env) -> Env:
+    """A world of the class that a run was made on, with the parameters that it had there."""
+    data = read_config(path)
+    _refuse_other(path, _class_of(data), env)
+    return _with_fields(env, data, path)
+
+
+def _with_fields(env: Any, data: dict[str, Any], path: Path) -> Env:
+    """A world with the parameters that a run says."""
+    try:
+        return config.merge(env, data["env"], "env")
+    except UserError as error:
+        raise UserError(f"In '{path / 'config.json'}', {error}") from error
+
+
+def _class_of(data: dict[str, Any]) -> dict[str, Any]:
+    """The name of the world's class, as a field; an older `config.json` says none for a world of the user's own."""
+    if data["world"] in envs.ids():
+        return {"class": type(envs.make(data["world"])).__name__}
+    return {name: value for name, value in (data.get("shape") or {}).items() if name == "class"}
+
+
+def _refuse_other(path: Path, recorded: dict[str, Any], env: Env) -> None:
+    """Refuse a world that differs in anything that a run says of its own."""
+    given = env_record(env) | shape_record(env)
+    different = config.difference(recorded, {name: given.get(name) for name in recorded})
+    if different:
+        raise UserError(f"The run in '{path}' was made on another world than this: {different}.")
 
 
 def opponent_kind(data: dict[str, Any]) -> str | None:
@@ -134,8 +178,11 @@ def opponent_kind(data: dict[str, Any]) -> str | None:
 def load_opponent(path: Path, data: dict[str, Any], env: Env) -> Player | None:
     """The newest opponent that a run's team met; nothing if there was none."""
     kind = opponent_kind(data)
-    if len(env.sides) == 1 or kind is None:
+    if len(env.sides) == 1:
         return None
+    if kind not in (DDPG, SCRIPTED, FROZEN):
+        known = f"choose '{DDPG}', '{SCRIPTED}' or '{FROZEN}', as it was"
+        raise UserError(f"The config.json in '{path}' names the opponent {shown(kind)}; {known}.")
     if kind == SCRIPTED:
         return ScriptedPlayer(OPPONENT)
     policy = policies.load(path / "opponent")
@@ -147,11 +194,4 @@ def versions() -> dict[str, Any]:
     """What else it takes to repeat a run."""
     packages = ("merlax", "jax", "jaxlib", "equinox", "optax", "numpy")
     found = {name: importlib.metadata.version(name) for name in packages}
-    return {"versions": found | {"python": platform.python_version()}, "devices": jax.device_count()}
-
-
-def _column(cells: list[str]) -> np.ndarray:
-    try:
-        return np.array([float(cell) if cell else np.nan for cell in cells])
-    except ValueError:
-        return np.array(cells)
+    return {"versions": found | {"python": platform.python_version()}, "devices": devices.count()}

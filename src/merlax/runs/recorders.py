@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
+from merlax import files
 from merlax.types import UserError
 
 Value: TypeAlias = int | float | str | np.ndarray
@@ -52,6 +53,26 @@ class Recorder(Protocol):
         ...
 
     def stop(self) -> None: ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Midway:
+    """How far a generation is that takes long."""
+
+    generation: int
+    frames: int
+    """Of the run, with this generation's."""
+    share: float
+    """Of its rounds of learning that are done."""
+    seconds: float
+    """It takes, in all, if it goes on like this."""
+
+
+@runtime_checkable
+class Follower(Protocol):
+    """A recorder that hears of what happens within a generation, too."""
+
+    def midway(self, told: Midway) -> None: ...
 
 
 Callback: TypeAlias = Recorder | Callable[[Row], bool | None]
@@ -207,7 +228,7 @@ def file_recorders(path: Path) -> list[Recorder]:
 def write_text(path: Path, text: str) -> None:
     """Replace a file, whole or not at all."""
     temporary = path.with_name(path.name + ".new")
-    temporary.write_text(text)
+    temporary.write_text(text, encoding="utf-8")
     os.replace(temporary, path)
 
 
@@ -222,8 +243,8 @@ def _rows_until(path: Path, generation: int) -> list[str]:
     if generation == 0:
         return []
     try:
-        lines = path.read_text().splitlines(keepends=True)[: generation + 1]
-    except OSError:
+        lines = files.read_text(path, files.PROGRESS_BYTES).splitlines(keepends=True)[: generation + 1]
+    except files.Unreadable:
         lines = []
     if len(lines) != generation + 1 or not lines[-1].endswith("\n") or not lines[-1].startswith(f"{generation},"):
         raise UserError(f"'{path}' lacks rows that were written before the checkpoint; put the file back.")

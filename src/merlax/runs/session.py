@@ -6,37 +6,59 @@ import contextlib
 import dataclasses
 import logging
 import shutil
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from merlax import figures
+import jax
+
+from merlax import config, figures
 from merlax.algorithms.base import Algorithm
+from merlax.config import Count
 from merlax.core import devices
 from merlax.core.players import PolicyPlayer
 from merlax.envs.base import Env
-from merlax.runs import checkpoints, evaluation, loop, process, reader, setup
+from merlax.runs import checkpoints, evaluation, loop, memory, process, progress, reader, setup
 from merlax.runs.checkpoints import EVERY_SECONDS, Saver
 from merlax.runs.loop import Ending
 from merlax.runs.reader import Run
 from merlax.runs.recorders import Beginning, Recorder
 from merlax.runs.setup import Setup
-from merlax.runs.writer import RunFolder, free_path
+from merlax.runs.writer import RunFolder, free_path, refuse_taken
 from merlax.types import UserError
 
 _LOG = logging.getLogger("merlax")
 
 
 def train(
-    planned: Setup, out: str | Path | None, force: bool, recorders: Sequence[Recorder], every: float = EVERY_SECONDS
+    planned: Setup,
+    out: str | Path | None,
+    force: bool,
+    recorders: Sequence[Recorder],
+    every: float = EVERY_SECONDS,
+    *,
+    ignore_memory: bool = False,
 ) -> tuple[Run, Ending]:
     """Make a new run."""
+    path = check(planned, out, force, every, ignore_memory=ignore_memory)
+    folder = RunFolder(path, planned.record() | {"shape": reader.shape_record(planned.env)}, force=force)
+    return _go(planned, folder, recorders, every)
+
+
+def check(
+    planned: Setup, out: str | Path | None, force: bool, every: float = EVERY_SECONDS, *, ignore_memory: bool = False
+) -> Path:
+    """Refuse what cannot become a run, before anything is compiled or written; the folder that it will have."""
     devices.prepare()
     evaluation.check_seed(planned.seed)
+    if not ignore_memory:
+        memory.check(planned.game())
     loop.check_budget(planned.game(), planned.frames)
     path = Path(out) if out is not None else free_path(Path("runs"), planned.name)
-    Saver(path, planned.record(), every)  # refuses a wrong interval before anything is written
-    return _go(planned, RunFolder(path, planned.record(), force=force), recorders, every, resume=False)
+    Saver(path, planned.record(), every)  # refuses a wrong interval
+    refuse_taken(path, force)
+    return path
 
 
 def resume(
@@ -45,19 +67,42 @@ def resume(
     every: float = EVERY_SECONDS,
     env: Env | None = None,
     algorithm: Algorithm | None = None,
+    *,
+    restart: bool = False,
+    ignore_memory: bool = False,
 ) -> tuple[Run, Ending]:
-    """Continue a run that was interrupted."""
-    devices.prepare()
+    """Continue a run that was interrupted, on as many devices as it had; or, on purpose, start it anew."""
     data = reader.read_config(path)
+    number = config.checked(data.get("devices"), Count, f"'devices' in '{path / 'config.json'}'")
+    obstacle = _obstacle(path, restart)
+    if obstacle and (path / process.LOCK).exists():
+        with contextlib.suppress(OSError):  # a folder that is read-only is nobody's
+            process.lock(path).release()  # a run that somebody is just making may look like that
     if reader.is_finished(path):
-        raise UserError(f"The run in '{path}' has reached its last frame; there is nothing to resume.")
-    planned = setup.from_record(data, path, env, algorithm)
-    _check_machine(data, path)
-    return _go(planned, RunFolder(path), recorders, every, resume=True)
+        _drop_checkpoints(path)  # those that a process left which was killed at its very end
+    _refuse(obstacle)  # before anything is touched
+    devices.prepare(number)
+    if number > jax.device_count():
+        raise UserError(
+            f"The run in '{path}' was made on {number} devices but there are {jax.device_count()} here; resume it on "
+            f"as many, for instance with XLA_FLAGS=--xla_force_host_platform_device_count={number}."
+        )
+    with devices.only(number):
+        planned = setup.from_record(data, path, env, algorithm)
+        if not ignore_memory:
+            memory.check(planned.game())
+        _warn_of_versions(data)
+        return _go(planned, RunFolder(path), recorders, every, resume=not restart, restart=restart)
 
 
 def _go(
-    planned: Setup, folder: RunFolder, recorders: Sequence[Recorder], every: float, *, resume: bool
+    planned: Setup,
+    folder: RunFolder,
+    recorders: Sequence[Recorder],
+    every: float,
+    *,
+    resume: bool = False,
+    restart: bool = False,
 ) -> tuple[Run, Ending]:
     """Train in an open folder, then finish it."""
     listeners = [*folder.recorders(), *recorders]
@@ -66,26 +111,42 @@ def _go(
     with contextlib.ExitStack() as stack:
         for close in (folder.close, saver.close, *(recorder.stop for recorder in listeners)):
             stack.callback(close)
-        ending = loop.run(planned.game(), folder, listeners, saver, beginning, seed=planned.seed, resume=resume)
         with folder.faults():
-            return finish(folder, planned.env, ending.finished), ending
+            if resume or restart:  # once more, now that nobody else works here
+                _refuse(_obstacle(folder.path, restart))
+            if restart:
+                folder.start_anew()
+            saver.begin()
+        caught = stack.enter_context(process.caught_signals())
+        game, seed = planned.game(), planned.seed
+        ending = loop.run(game, folder, listeners, saver, beginning, caught, seed=seed, resume=resume)
+        with folder.faults():
+            return finish(folder, planned.env, ending), ending
 
 
-def finish(folder: RunFolder, env: Env, finished: bool) -> Run:
+def finish(folder: RunFolder, env: Env, ending: Ending) -> Run:
     """Test the champion on fresh episodes and draw the pictures; an interrupted run gets them, too."""
     if not (folder.path / "champion").exists():
-        raise UserError(f"The run in '{folder.path}' was stopped before its first generation ended.")
+        raise process.StoppedError(
+            f"The run in '{folder.path}' was stopped before its first generation ended; `merlax resume` continues it.",
+            ending.signal or signal.SIGINT,
+        )
     run = reader.load(folder.path, env)
     key = evaluation.evaluation_key(run.config["seed"])
     score = evaluation.evaluate(key, run.field, PolicyPlayer(run.champion), evaluation.FINAL_EPISODES)
-    result = dataclasses.asdict(score) | {"finished": finished, "peak_memory_mb": process.peak_memory_mb()}
-    folder.write_json("final.json", result)
+    result = dataclasses.asdict(score) | {"finished": ending.finished, "peak_memory_mb": process.peak_memory_mb()}
     plot(run, folder.path / "learning_curve.png")
     if figures.can_draw(env):
         figures.render(run.env, evaluation.trace(run), folder.path / "champion.gif")
-    if finished:  # nothing is left to go on from
-        shutil.rmtree(folder.path / checkpoints.FOLDER, ignore_errors=True)
+    folder.write_json("final.json", result)  # the last file: a run that says it is finished lacks nothing
+    if ending.finished:
+        _drop_checkpoints(folder.path)
     return run
+
+
+def _drop_checkpoints(path: Path) -> None:
+    """Of a run that has reached its last frame: nothing is left to go on from."""
+    shutil.rmtree(path / checkpoints.FOLDER, ignore_errors=True)
 
 
 def plot(run: Run, out: Path) -> None:
@@ -100,17 +161,33 @@ def plot(run: Run, out: Path) -> None:
     )
 
 
-def _check_machine(data: dict[str, Any], path: Path) -> None:
-    """The same numbers need the same number of devices, and promise to be the same only with the same versions."""
-    here = reader.versions()
-    if data.get("devices") != here["devices"]:
-        raise UserError(
-            f"The run in '{path}' was made on {data.get('devices')} devices but there are {here['devices']} here; "
-            "resume it on as many, for instance with XLA_FLAGS=--xla_force_host_platform_device_count="
-            f"{data.get('devices')}."
-        )
+def _refuse(reason: str) -> None:
+    if reason:
+        raise UserError(reason)
+
+
+def _obstacle(path: Path, restart: bool) -> str:
+    """Why a run cannot be continued: it is at its end, or its rows and its checkpoints do not fit each other."""
+    if reader.is_finished(path):
+        return f"The run in '{path}' has reached its last frame; there is nothing to resume."
+    if restart:
+        return ""
+    table, folder = path / "progress.csv", path / checkpoints.FOLDER
+    rows, reached = progress.number(table), checkpoints.reached(folder)
+    begun = rows or ((path / "champion").exists() and not table.exists())  # it is there before the first champion
+    if reached is None and begun:
+        found = f"'{table}' has {rows} rows but '{folder}' no checkpoint to go on from; put the checkpoints back"
+    elif reached is not None and rows < reached:
+        found = f"'{table}' has {rows} rows but the newest in '{folder}' goes on after {reached}; put the rows back"
+    else:
+        return ""
+    return f"{found}, or start anew with --restart (in Python restart=True), which keeps the old rows aside."
+
+
+def _warn_of_versions(data: dict[str, Any]) -> None:
+    """Numbers promise to be the same only with the same versions."""
     old = data.get("versions") or {}
-    changed = [f"{name} {old.get(name)} → {version}" for name, version in here["versions"].items()
+    changed = [f"{name} {old.get(name)} → {version}" for name, version in reader.versions()["versions"].items()
                if old.get(name) != version and name != "python"]  # fmt: skip
     if changed:
         _LOG.warning("resumed with other versions (%s): numbers may differ", ", ".join(changed))

@@ -18,21 +18,6 @@ from merlax.runs import reader
 from merlax.runs.reader import DDPG, FORMAT, FROZEN, OPPONENT, SCRIPTED
 from merlax.types import UserError
 
-# The form of `config.json`, which `--config` takes, too. All but the last two may be chosen.
-FIELDS = (
-    "format",
-    "world",
-    "env",
-    "algorithm",
-    "preset",
-    "settings",
-    "opponent",
-    "frames",
-    "seed",
-    "versions",
-    "devices",
-)
-
 
 @dataclasses.dataclass(frozen=True)
 class Setup:
@@ -131,8 +116,11 @@ def from_record(data: dict[str, Any], where: Path, env: Env | None = None, algor
     env, world, method = reader.env_of(data, where, env), data["world"], data["algorithm"]
     if algorithm is None:
         if not isinstance(method, str) or method not in presets.names():
-            raise UserError(f"The run in '{where}' was made with the algorithm '{method}'; pass it as `algorithm`.")
-        algorithm = config.merge(presets.preset(data["preset"], world, method), data["settings"])
+            raise UserError(
+                f"The run in '{where}' was made with the algorithm '{method}', which is not part of merlax; give it "
+                "again, in Python as `algorithm`, on the command line as --algorithm module:Name."
+            )
+        algorithm = config.merge(presets.preset(data["preset"], world, method), data["settings"], "settings")
     for what, recorded, given in (
         ("parameters of its world", data["env"], reader.env_record(env)),
         ("settings of its algorithm", data["settings"], config.to_dict(algorithm)),
@@ -142,7 +130,9 @@ def from_record(data: dict[str, Any], where: Path, env: Env | None = None, algor
             raise UserError(f"The run in '{where}' was made with other {what}: {different}.")
     kind, opponent = reader.opponent_kind(data), None
     if kind == DDPG:
-        opponent = config.merge(presets.opponent(data["preset"], world), data["opponent"]["settings"], "opponent")
+        opponent = config.merge(
+            presets.opponent(data["preset"], world), data["opponent"].get("settings", {}), "opponent"
+        )
     elif kind is not None:
         opponent = FixedOpponent(_player(reader.load_opponent(where, data, env)))
     return Setup(world, env, method, data["preset"], algorithm, data["frames"], data["seed"], opponent, kind)

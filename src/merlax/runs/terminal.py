@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn, track
 from rich.text import Text
 
-from merlax.runs.recorders import Beginning, Recorder, Row
+from merlax.runs.recorders import Beginning, Midway, Recorder, Row
+
+T = TypeVar("T")
 
 PLAIN_SECONDS = 10.0  # between two plain lines
+LONG_SECONDS = 5.0  # of a generation whose progress is shown, too
 
 
 class Bar:
@@ -37,6 +41,10 @@ class Bar:
         self._rate.update(row)
         self._progress.update(self._task, completed=float(row["frames"]), status=self._rate.status(row))
 
+    def midway(self, told: Midway) -> None:
+        if told.seconds >= LONG_SECONDS:
+            self._progress.update(self._task, completed=float(told.frames), status=_midway(told))
+
     def stop(self) -> None:
         self._progress.stop()
 
@@ -56,6 +64,14 @@ class Lines:
         self._last = (
             f"{self._title}: generation {row['generation']}, {row['frames']:,} frames, {self._rate.status(row)}"
         )
+        self._print_now_and_then()
+
+    def midway(self, told: Midway) -> None:
+        if told.seconds >= LONG_SECONDS:
+            self._last = f"{self._title}: {_midway(told)}"
+            self._print_now_and_then()
+
+    def _print_now_and_then(self) -> None:
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + PLAIN_SECONDS
             print(self._last, flush=True)
@@ -90,6 +106,10 @@ class Rate:
         return f"{score} · {rate:,.0f} frames/s · {clock(left)} left"
 
 
+def _midway(told: Midway) -> str:
+    return f"generation {told.generation}: {told.share:.0%} learnt, it takes about {clock(told.seconds)}"
+
+
 class _Frames(ProgressColumn):
     def render(self, task: Any) -> Text:
         return Text(f"{task.completed / 1e6:.2f} / {task.total / 1e6:.2f} M frames", style="progress.download")
@@ -100,6 +120,12 @@ def display(quiet: bool = False) -> list[Recorder]:
     if quiet:
         return []
     return [Bar(Console()) if sys.stdout.isatty() else Lines()]
+
+
+def bar(parts: Iterable[T], total: int, title: str) -> Iterator[T]:
+    """The same parts of a long work, with a bar on standard error while they last, if a terminal shows it."""
+    hidden = total < 2 or not sys.stderr.isatty()
+    yield from track(parts, title, total, console=Console(stderr=True), transient=True, disable=hidden)
 
 
 def clock(seconds: float) -> str:

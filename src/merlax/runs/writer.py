@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
+import logging
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +14,7 @@ from typing import Any
 
 import filelock
 
+from merlax.config import to_json
 from merlax.core.networks import TeamPolicy
 from merlax.runs import policies, process
 from merlax.runs.reader import read_config, versions
@@ -19,6 +23,9 @@ from merlax.types import UserError
 
 FILES = ("config.json", "progress.csv", "final.json", "learning_curve.png", "champion.gif")
 FOLDERS = ("champion", "opponent", "events", "checkpoints")
+KEPT_ASIDE = ("progress.csv", "champion", "final.json", "events")  # of a run that starts anew
+_LOG = logging.getLogger("merlax")
+_NAMES = 300  # signs that the names of a checkpoint's files add to that of the run folder
 
 
 class RunFolder:
@@ -32,15 +39,19 @@ class RunFolder:
             self.config = read_config(path)
             self._lock = _locked(path)
             return
-        _refuse_taken(path, force)
-        _make_writable(path)
+        refuse_taken(path, force)
+        text = to_json(settings | versions(), indent=2) + "\n"
+        self.config = json.loads(text)
+        _make_writable(path, text)
         self._lock = _locked(path)
-        with self.faults():
-            _refuse_taken(path, force)
-            _clear(path)
-            text = json.dumps(settings | versions(), indent=2) + "\n"
-            self.config = json.loads(text)
-            write_text(path / "config.json", text)
+        try:
+            refuse_taken(path, force)
+            with _refused(path):
+                _clear(path)
+                write_text(path / "config.json", text)
+        except UserError:
+            self.close()
+            raise
 
     def recorders(self) -> list[Recorder]:
         """What writes here: the CSV first, so that what others report is on disk."""
@@ -56,7 +67,17 @@ class RunFolder:
 
     def write_json(self, name: str, data: dict[str, Any]) -> None:
         """Add a small file of results."""
-        write_text(self.path / name, json.dumps(data, indent=2) + "\n")
+        write_text(self.path / name, to_json(data, indent=2) + "\n")
+
+    def start_anew(self) -> None:
+        """Put the rows and the champion so far aside, as `progress.csv.1` and the like, and let the checkpoints go."""
+        present = [name for name in KEPT_ASIDE if (self.path / name).exists()]
+        number = next(n for n in itertools.count(1) if not any((self.path / f"{k}.{n}").exists() for k in KEPT_ASIDE))
+        for name in present:
+            (self.path / name).rename(self.path / f"{name}.{number}")
+        shutil.rmtree(self.path / "checkpoints", ignore_errors=True)
+        kept = ", ".join(f"{name}.{number}" for name in present) or "nothing"
+        _LOG.warning("The run in '%s' starts anew; of what there was, it keeps %s.", self.path, kept)
 
     def check(self) -> None:
         """Refuse to go on if somebody has taken the folder away: what is written now would be lost."""
@@ -90,26 +111,46 @@ def free_path(parent: Path, name: str) -> Path:
     return path
 
 
-def _refuse_taken(path: Path, force: bool) -> None:
-    if (path / "config.json").exists() and not force:
+def refuse_taken(path: Path, force: bool) -> None:
+    """Refuse a folder that holds a run already."""
+    if os.path.exists(path / "config.json") and not force:
         raise UserError(f"'{path}' holds a run already; choose another --out, or replace it with --force.")
 
 
-def _make_writable(path: Path) -> None:
+def _make_writable(path: Path, text: str) -> None:
+    """Make the folder, and leave nothing behind where no run with such a config.json has room."""
+    missing = [folder for folder in (path, *path.parents) if not os.path.exists(folder)]
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        probe = path / ".write-test"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise UserError(f"The folder '{path}' cannot be written ({error.strerror}); choose another --out.") from error
+        with _refused(path):
+            with contextlib.suppress(FileNotFoundError):
+                os.stat(path.absolute() / ("x/" * (_NAMES // 2)))  # what lies deeper in a run must have a name, too
+            for folder in (*reversed(missing), path):
+                folder.mkdir(exist_ok=True)
+            probe = path / ".write-test"
+            try:
+                probe.write_text(text, encoding="utf-8")
+            finally:
+                probe.unlink(missing_ok=True)
+    except UserError:
+        for folder in missing:
+            with contextlib.suppress(OSError, ValueError):
+                folder.rmdir()
+        raise
 
 
 def _locked(path: Path) -> filelock.BaseFileLock:
-    try:
+    with _refused(path):
         return process.lock(path)
-    except OSError as error:
-        raise UserError(f"The folder '{path}' cannot be written ({error.strerror}).") from error
+
+
+@contextlib.contextmanager
+def _refused(path: Path) -> Iterator[None]:
+    """Say in one sentence that the system allows no run there; a name that it cannot even read is a ValueError."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UserError(f"The folder '{path}' cannot be written ({reason}); choose another --out.") from error
 
 
 def _clear(path: Path) -> None:

@@ -90,7 +90,45 @@ def test_pure_chance_selects_the_share_of_the_paper():
     chosen = zip(selected.elites.tolist(), selected.winners.tolist(), strict=True)
     kept = [len({*elites, *winners}) / 10 for elites, winners in chosen]
     assert np.mean(kept) == pytest.approx(0.474, abs=0.005)
-    assert selection.expected_selection_rate(trials=TRIALS) == pytest.approx(0.474, abs=0.005)
+    assert selection.expected_selection_rate() == pytest.approx(0.4739, abs=1e-4)
+
+
+@pytest.mark.parametrize("sizes", [(10, 4, 3), (6, 4, 1), (12, 2, 12), (20, 1, 2)])
+def test_the_rate_that_is_worked_out_is_the_one_that_is_simulated(sizes):
+    simulated = selection.simulated_selection_rate(*sizes, trials=5000)
+    assert selection.expected_selection_rate(*sizes) == pytest.approx(simulated, abs=0.005)
+
+
+def test_a_simulation_is_made_in_parts_that_somebody_may_watch():
+    seen = []
+    watch = lambda parts: (seen.append(part) or part for part in parts)  # noqa: E731
+    at_once = selection._NUMBERS_AT_ONCE // 20**2
+    selection.simulated_selection_rate(20, trials=2 * at_once + 1, watch=watch)
+    assert seen == [0, 1, 2]
+
+
+def test_of_a_large_population_some_tournaments_are_held_at_a_time(monkeypatch):
+    fitness = -jnp.arange(40.0)
+    choose = lambda: TournamentSelection()(jax.random.key(3), fitness, 39)  # noqa: E731
+    at_once = choose()
+    monkeypatch.setattr(selection, "_NUMBERS_AT_ONCE", 300)
+    np.testing.assert_array_equal(choose().winners, at_once.winners)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"population": 10**9}, "population is 1000000000; choose a whole number from 1 to 10,000,000."),
+        ({"population": 10**4, "trials": 10}, "population is 10000; choose a whole number from 1 to 1,000."),
+        ({"trials": 10**12}, "trials is 1000000000000; choose a whole number from 1 to 1,000,000,000."),
+        ({"trials": 0}, "trials is 0; choose a whole number from 1 to 1,000,000,000."),
+    ],
+)
+def test_rates_that_nobody_waits_for_are_refused(asked, says):
+    rate = selection.simulated_selection_rate if "trials" in asked else selection.expected_selection_rate
+    with pytest.raises(UserError) as error:
+        rate(**asked)
+    assert str(error.value) == says
 
 
 @pytest.mark.parametrize(("team", "fate"), [(2, ELITE), (5, SELECTED), (9, DISCARDED)])
@@ -137,4 +175,4 @@ def test_the_smallest_population_has_one_offspring():
 
 def test_no_rate_is_expected_of_a_population_without_room():
     with pytest.raises(UserError, match="population is 5 with 4 elites"):
-        selection.expected_selection_rate(population=5, trials=10)
+        selection.expected_selection_rate(population=5)

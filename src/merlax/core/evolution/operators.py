@@ -33,7 +33,7 @@ class Mutation(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class SinglePointCrossover(Checked):
+class SinglePointCrossover(Checked, Crossover):
     """The first parent's weights up to a random cut, the second's from there on (Algorithm 1, line 15)."""
 
     def __call__(self, key: Key, first: T, second: T) -> T:
@@ -44,7 +44,7 @@ class SinglePointCrossover(Checked):
 
 
 @dataclasses.dataclass(frozen=True)
-class GaussianMutation(Checked):
+class GaussianMutation(Checked, Mutation):
     """Gaussian noise on a random share of the weights; some change strongly, some are drawn anew (appendix A)."""
 
     probability: Share = 0.9

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Iterable
 from typing import Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from merlax.config import Checked, Count
 from merlax.types import Key, UserError
 
 FATES = DISCARDED, SELECTED, ELITE = "discarded", "selected", "elite"
+MOST_TEAMS = 10_000_000  # whose selection rate is worked out in a second
+MOST_SIMULATED, MOST_TRIALS = 1_000, 1_000_000_000
+_NUMBERS_AT_ONCE = 1_000_000  # that tournaments draw together: each draws a whole permutation
 
 
 class Selected(eqx.Module):
@@ -34,7 +39,7 @@ class Selection(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class TournamentSelection(Checked):
+class TournamentSelection(Checked, Selection):
     """Elites by rank, then one tournament of distinct candidates for each offspring (appendix B)."""
 
     elites: Count = 4
@@ -53,10 +58,13 @@ class TournamentSelection(Checked):
             candidates = jax.random.permutation(key, population)[: self.tournament]
             return candidates[jnp.argmin(place[candidates])]
 
-        winners = jax.vmap(one_tournament)(jax.random.split(key_tournaments, size - self.elites))
-        same = winners[:, None] == winners[None, :]
-        duplicate = jnp.any(jnp.tril(same, -1), axis=1)
-        return Selected(order[: self.elites], winners, duplicate)
+        number, at_once = size - self.elites, max(1, _NUMBERS_AT_ONCE // population)
+        keys = jax.random.split(key_tournaments, number)
+        few = number <= at_once
+        winners = jax.vmap(one_tournament)(keys) if few else jax.lax.map(one_tournament, keys, batch_size=at_once)
+        turn = jnp.arange(number)
+        first_win = jnp.full(population, number).at[winners].min(turn)
+        return Selected(order[: self.elites], winners, duplicate=first_win[winners] < turn)
 
     def check_room(self, population: int, size: int) -> None:
         """Refuse a population without room for a single offspring beside the elites and the migrants."""
@@ -89,10 +97,36 @@ def fate_of(team: int, selected: Selected) -> Int[Array, ""]:
     return jnp.where(elite, FATES.index(ELITE), jnp.where(chosen, FATES.index(SELECTED), FATES.index(DISCARDED)))
 
 
-def expected_selection_rate(
-    population: int = 10, elites: int = 4, tournament: int = 3, *, trials: int = 1_000_000, seed: int = 0
+def expected_selection_rate(population: int = 10, elites: int = 4, tournament: int = 3) -> float:
+    """How often a team is selected if fitness is pure chance (appendix B: 0.47).
+
+    The team in place r, the fittest being in place 0, wins a tournament if it is a candidate and no fitter one is: with
+    probability C(M - 1 - r, t - 1) / C(M, t). It goes on if it is an elite, or wins one of M - 1 - e tournaments.
+
+    Args:
+        population: Teams in the population (M), the migrant included.
+        elites: Teams that survive unchanged (e).
+        tournament: Candidates per tournament (t).
+    """
+    _check_size("population", population, MOST_TEAMS)
+    TournamentSelection(elites, tournament).check_room(population, population - 1)
+    place = np.arange(population - 1)
+    fewer = np.maximum(population - tournament - place, 0) / (population - 1 - place)
+    wins = tournament / population * np.cumprod(np.concatenate([[1.0], fewer]))
+    goes_on = 1.0 - (1.0 - wins[elites:]) ** (population - 1 - elites)
+    return float((elites + goes_on.sum()) / population)
+
+
+def simulated_selection_rate(
+    population: int = 10,
+    elites: int = 4,
+    tournament: int = 3,
+    *,
+    trials: int = 1_000_000,
+    seed: int = 0,
+    watch: Callable[[range], Iterable[int]] = iter,
 ) -> float:
-    """How often a team is selected if fitness is pure chance, by simulation (appendix B: 0.47).
+    """The same rate by simulation, as the paper has it.
 
     Args:
         population: Teams in the population (M), the migrant included.
@@ -100,10 +134,13 @@ def expected_selection_rate(
         tournament: Candidates per tournament (t).
         trials: Simulated selections.
         seed: Of the simulation.
+        watch: Hands on the parts of the work one by one, such as a progress bar.
     """
+    _check_size("population", population, MOST_SIMULATED)
+    _check_size("trials", trials, MOST_TRIALS)
     selection = TournamentSelection(elites, tournament)
     selection.check_room(population, population - 1)
-    rounds = min(trials, 10_000)
+    at_once = min(trials, max(1, _NUMBERS_AT_ONCE // population**2))
 
     @jax.jit
     def share(key: Key) -> Float[Array, ""]:
@@ -113,7 +150,12 @@ def expected_selection_rate(
             chosen = jnp.zeros(population, bool).at[selected.elites].set(True).at[selected.winners].set(True)
             return chosen.mean()
 
-        return jax.vmap(one_trial)(jax.random.split(key, rounds)).mean()
+        return jax.vmap(one_trial)(jax.random.split(key, at_once)).mean()
 
-    keys = jax.random.split(jax.random.key(seed), -(-trials // rounds))
-    return float(jnp.stack([share(key) for key in keys]).mean())
+    parts = watch(range(-(-trials // at_once)))
+    return float(np.mean([float(share(jax.random.fold_in(jax.random.key(seed), part))) for part in parts]))
+
+
+def _check_size(name: str, value: int, most: int) -> None:
+    if not 1 <= value <= most:
+        raise UserError(f"{name} is {value}; choose a whole number from 1 to {most:,}.")
