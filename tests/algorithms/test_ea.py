@@ -24,7 +24,7 @@ def test_ea_keeps_no_slot_for_a_migrant():
     state = weights(lambda key: EA.start(key, seat))
 
     def evolved(algorithm):
-        args = jax.random.key(0), state.population, state.record, jnp.zeros(EA.population), seat
+        args = jax.random.key(0), state.population, state.record, jnp.zeros(EA.population)
         return jax.eval_shape(lambda: algorithm.evolve(*args))
 
     assert evolved(EA).selected.winners.shape == (6 - 2,)

@@ -30,7 +30,7 @@ def teams():
 def evolved(teams, **changes):
     """What follows from these teams if they have this fitness."""
     algorithm = dataclasses.replace(EA, **changes)
-    evolve = jax.jit(lambda key, teams: algorithm.evolve(key, teams, nothing_known(6), FITNESS, SEAT))
+    evolve = jax.jit(lambda key, teams: algorithm.evolve(key, teams, nothing_known(6), FITNESS))
     return evolve(jax.random.key(1), teams)
 
 

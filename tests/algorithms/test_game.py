@@ -1,6 +1,7 @@
 """What every algorithm promises; the registry feeds these tests, so a new algorithm is tested for free."""
 
 import functools
+import re
 import types
 from typing import Any
 
@@ -11,12 +12,14 @@ import numpy as np
 import pytest
 
 from merlax.algorithms import Game, Seat, game, presets
-from merlax.core import records, rollout
+from merlax.core import devices, records, rollout
 from merlax.core.networks import TeamPolicy
 from merlax.core.players import PolicyPlayer
 from merlax.core.rollout import Field
 from tests.support.tiny import make
 from tests.support.trees import copy, same
+
+EXCHANGE = re.compile(r" (all-reduce|all-gather|all-to-all|collective-permute|reduce-scatter)\(")
 
 # Each compiles a whole generation of its own, so that `make quick` asks one only.
 every_algorithm = pytest.mark.parametrize(
@@ -202,3 +205,14 @@ def test_a_state_within_a_generation_is_like_midway(name):
     form = lambda state: jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype, leaf.sharding), state)  # noqa: E731
     if name not in ("ea", "es"):
         assert form(run.game.midway(run.first)) == form(within)
+
+
+@every_algorithm
+def test_what_follows_the_rollouts_exchanges_nothing_between_devices(name):
+    """Exchanges that do not wait for each other may come in another order on another device, and hang."""
+    run, seat = trained(name), Seat(make(name).env)
+    state = run.game.begin(jax.random.key(3), copy(run.first))
+    key = devices.spread(run.game.algorithm.num_shards(seat), jax.random.key(3))
+    own = game._nearby(run.game.algorithm, seat, state.played)
+    program = game._compiled_learn.lower(run.game.algorithm, seat, key, state.team, own).compile()
+    assert EXCHANGE.findall(str(program.as_text())) == []

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 
@@ -41,6 +42,19 @@ def lengths_of_parts(length):
 
     jax.eval_shape(devices.shard_over(2, record), jnp.zeros(length))
     return set(lengths)
+
+
+def test_of_an_uneven_split_all_comes_back_in_one_exchange():
+    def some(x):
+        rows = jnp.tile(x[:, None], (1, 3))
+        return {"float": x / 3.0, "int": x.astype(jnp.int32) - 2**30, "flag": x > 2.0, "rows": rows}
+
+    program = jax.jit(devices.shard_over(2, some))
+    numbers = devices.spread(2, jnp.arange(5.0))
+    for name, leaf in program(numbers).items():
+        np.testing.assert_array_equal(leaf, some(numbers)[name])
+    text = str(program.lower(numbers).compile().as_text())
+    assert len(re.findall(r" (?:all-reduce|all-gather|all-to-all|collective-permute)\(", text)) == 1
 
 
 def test_each_device_sees_its_part_only():

@@ -36,8 +36,8 @@ from tests.support.weights import weights
 OK, REFUSED, FAULT, MISUSED = "ok", "refused", "fault", "misused"
 
 # Shares of all cases, fewer of those that take longer.
-KINDS = {"command": 0.25, "train": 0.03, "config": 0.08, "run": 0.24, "champion": 0.26, "checkpoint": 0.015,
-         "job": 0.06, "results": 0.0645, "training": 0.0005}  # fmt: skip
+KINDS = {"command": 0.27, "train": 0.03, "config": 0.06, "run": 0.24, "champion": 0.26, "checkpoint": 0.007,
+         "job": 0.06, "results": 0.0725, "training": 0.0005}  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -212,16 +212,17 @@ def _run(rng: Random, base: Base) -> Case:
     else:
         changed = mutations.as_json(rng, json.loads(content))
     file = changed if rng.random() < 0.95 else rng.choice(SPECIALS)
-    args = rng.choice(
+    args: tuple[str, ...] = rng.choice(
         (
             ("evaluate", f"runs/{run}", "--episodes", "2", "--json"),
             ("evaluate", f"runs/{run}", "--episodes", "2"),
             ("python", "progress", f"runs/{run}"),
             ("resume", f"runs/{run}", "--quiet"),
-            ("train", "--dry-run", "predator-prey", "--env.horizon", "3", "--opponent", f"runs/{run}"),
             ("crossplay", f"runs/{run}", "--episodes", "2"),
         )
     )
+    if rng.random() < 0.05:
+        args = ("train", "--dry-run", "predator-prey", "--env.horizon", "3", "--opponent", f"runs/{run}")
     if args[0] == "resume" and name in ("config.json", "final.json"):  # it could train for years
         args = ("render", f"runs/{run}", "--out", "there.png" if rng.random() < 0.05 else "there.xyz")
     return Case("run", args, (run,), ((f"runs/{run}/{name}", file),))
@@ -243,7 +244,7 @@ def _champion(rng: Random, base: Base) -> Case:
     if rng.random() < 0.03:  # or sound, but of other sizes
         damaged = _other_champion(rng)
     args: tuple[str, ...] = ("evaluate", f"runs/{run}", "--episodes", "2")
-    if side == "opponent" and rng.random() < 0.3:
+    if side == "opponent" and rng.random() < 0.1:
         args = ("train", "--dry-run", "predator-prey", "--env.horizon", "3", "--opponent", f"runs/{run}")
     return Case("champion", args, (run,), tuple((f"runs/{run}/{side}/{name}", file) for name, file in damaged.items()))
 
@@ -274,6 +275,11 @@ def _checkpoint(rng: Random, base: Base) -> Case:
         else:
             changed = mutations.raw(rng, content)
         files.append((f"runs/stopped/{name}", changed if rng.random() < 0.85 else rng.choice(SPECIALS)))
+    if rng.random() < 0.3:  # or what lies beside it, which the checkpoint then no longer fits
+        name = rng.choice(("config.json", "config.json", "progress.csv"))
+        written = (base.folder / "stopped" / name).read_text()
+        damage = mutations.table(rng, written) if "csv" in name else mutations.as_json(rng, json.loads(written))
+        files = [(f"runs/stopped/{name}", damage)]
     return Case("checkpoint", ("resume", "runs/stopped", "--quiet"), ("stopped",), tuple(files))
 
 

@@ -51,5 +51,5 @@ class Ea(Evolutionary):
     def learn(self, key: Key, state: EaState, rollouts: Rollouts, seat: Seat) -> tuple[EaState, FitnessInfo]:
         """Rank, select, cross, mutate."""
         newest = rollouts[0].episode.fitness.mean(axis=1)
-        evolved = self.evolve(key, state.population, state.record, newest, seat)
+        evolved = self.evolve(key, state.population, state.record, newest)
         return EaState(evolved.population, evolved.record, evolved.champion), fitness.describe(newest)

@@ -8,9 +8,8 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float
 
-from merlax.algorithms.base import Algorithm, Seat
+from merlax.algorithms.base import Algorithm
 from merlax.config import Count, Layers
-from merlax.core import devices
 from merlax.core.evolution import fitness, operators
 from merlax.core.evolution.fitness import Fitness, FitnessRecord
 from merlax.core.evolution.operators import Crossover, GaussianMutation, Mutation, SinglePointCrossover
@@ -51,19 +50,14 @@ class Evolutionary(Algorithm):
         """Slots of the population that offspring do not get."""
         return 0
 
-    def evolve(
-        self, key: Key, teams: TeamPolicy, record: FitnessRecord, newest: Float[Array, " pop"], seat: Seat
-    ) -> Evolved:
+    def evolve(self, key: Key, teams: TeamPolicy, record: FitnessRecord, newest: Float[Array, " pop"]) -> Evolved:
         """Lines 10–16: rank every team by its newest fitness and what is known of it, select, cross, mutate."""
         key_select, key_evolve = jax.random.split(key)
         record, ranked_by = self.fitness(record, newest)
         selected = self.selection(key_select, ranked_by, self.population - self.num_migrants)
         champion = jax.tree.map(lambda leaf: leaf[selected.elites[0]], teams)
 
-        def batch(function):
-            return devices.shard_over(self.num_shards(seat), jax.vmap(function))
-
-        children = operators.evolve(key_evolve, teams, selected, self.crossover, self.mutation, batch)
+        children = operators.evolve(key_evolve, teams, selected, self.crossover, self.mutation)
         return Evolved(children, champion, fitness.inherit(record, selected), selected)
 
 

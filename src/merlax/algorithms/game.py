@@ -78,7 +78,7 @@ class Game:
             stored = _receive(algorithm, seat, _of(state, seat), _for(seat, rollouts))
             state = _with(state, seat, stored)
             rollouts = _without(seat, rollouts)
-        return GameState(state.team, state.opponent, self._everywhere(rollouts))
+        return GameState(state.team, state.opponent, _everywhere(rollouts))
 
     def midway(self, state: GameState) -> GameState:
         """A state between generations as it would be within one, with zeros for what was played."""
@@ -86,11 +86,7 @@ class Game:
         for seat, _ in self._in_pieces():
             played = _without(seat, played)
         zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), played)
-        return GameState(state.team, state.opponent, self._everywhere(zeros))
-
-    def _everywhere(self, rollouts: Rollouts) -> Rollouts:
-        """What waits for the last round is on all devices, whoever brought it there."""
-        return devices.spread(None, rollouts) if self._in_pieces() and not devices.traced(rollouts) else rollouts
+        return GameState(state.team, state.opponent, _everywhere(zeros))
 
     def rounds(self, state: GameState) -> tuple[int, int]:
         """Within a generation: how many rounds of learning are done, and how many were due."""
@@ -150,6 +146,15 @@ class Game:
             state = GameState(state.team, _shapes(self.opponent, Seat(self.env, 1), key))
         players, field = self.algorithm.players(state.team), self.field(state)
         return _compiled_play.eval_shape(self.algorithm, key, players, field)
+
+
+def _everywhere(rollouts: Rollouts) -> Rollouts:
+    """What is left of the rollouts, on every device.
+
+    Then learning from them exchanges nothing. Several exchanges that do not wait for each other may come in another
+    order on another device, where XLA's CPU devices would wait for each other for ever.
+    """
+    return rollouts if devices.traced(rollouts) else devices.spread(None, rollouts)
 
 
 def _keys(key: Key) -> tuple[Key, Key, Key]:

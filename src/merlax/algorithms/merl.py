@@ -143,7 +143,7 @@ class Merl(Evolutionary, InPieces):
         _, key_evolve = jax.random.split(key)
         played, *explored = episodes
         newest = played.fitness[:, : self.fitness.episodes].mean(axis=1)
-        evolved = self.evolve(key_evolve, state.population, state.record, newest, seat)
+        evolved = self.evolve(key_evolve, state.population, state.record, newest)
         teams = operators.migrate(evolved.population, *(learner.actor for learner in state.learners))
 
         slots = range(self.population - len(state.learners), self.population)

@@ -131,9 +131,36 @@ def shard_over(size: int, function: Callable[..., Any]) -> Callable[..., Any]:
         specs = (spec, *(everywhere for _ in shared))
         run = jax.shard_map(function, mesh=mesh(size), in_specs=specs, out_specs=spec, check_vma=False)
         result = run(split, *shared)
-        return jax.tree.map(lambda leaf: leaf[:length], result) if padding else result
+        return _first(length, result, size) if padding else result
 
     return sharded
+
+
+def _first(length: int, tree: Any, size: int) -> Any:
+    """The first slices of a tree that is split over devices, on each of them.
+
+    All in one exchange: several that do not wait for each other may come in another order on another device, and then
+    XLA's CPU devices wait for each other for ever.
+    """
+    leaves, structure = jax.tree.flatten(tree)
+    lines = [_as_floats(leaf).reshape(leaf.shape[0], -1) for leaf in leaves]
+    whole = jax.lax.with_sharding_constraint(jnp.concatenate(lines, axis=1), NamedSharding(mesh(size), PartitionSpec()))
+    parts = jnp.split(whole[:length], np.cumsum([line.shape[1] for line in lines])[:-1].tolist(), axis=1)
+    kept = [_from_floats(part.reshape(length, *leaf.shape[1:]), leaf) for part, leaf in zip(parts, leaves, strict=True)]
+    return jax.tree.unflatten(structure, kept)
+
+
+def _as_floats(leaf: jax.Array) -> jax.Array:
+    """The same bits, or 0 and 1 for a truth value."""
+    if leaf.dtype == jnp.bool_:
+        return leaf.astype(jnp.float32)
+    return leaf if leaf.dtype == jnp.float32 else jax.lax.bitcast_convert_type(leaf, jnp.float32)
+
+
+def _from_floats(floats: jax.Array, like: jax.Array) -> jax.Array:
+    if like.dtype == jnp.bool_:
+        return floats > 0.5
+    return floats if like.dtype == jnp.float32 else jax.lax.bitcast_convert_type(floats, like.dtype)
 
 
 def together(size: int, function: Callable[..., Any]) -> Callable[..., Any]:

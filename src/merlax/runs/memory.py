@@ -17,7 +17,7 @@ from merlax.types import UserError
 
 # Measured by benchmarks/memory.py. The process is between one that compiles all its programs and one that finds them
 # in the cache, which takes up to 300 MB less.
-PROCESS_MB = (450, 600, 650)  # Python, JAX and all programs, by how many sides learn by gradients
+PROCESS_MB = (480, 600, 650)  # Python, JAX and all programs, by how many sides learn by gradients
 # How often each is held at the peak: beside itself, its copies on other devices and what is made of it.
 COPIES = {
     "population": 8,

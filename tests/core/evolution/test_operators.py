@@ -181,23 +181,6 @@ def test_a_crossover_of_a_users_own_is_any_callable():
     assert (teams == np.array([[7], [1], [1], [1]])).all()
 
 
-def test_whoever_batches_the_offspring_gets_all_of_them_and_no_elite():
-    sizes = []
-
-    def batch(function):
-        def all_of(xs):
-            sizes.append({leaf.shape[0] for leaf in jax.tree.leaves(xs)})
-            return jax.vmap(function)(xs)
-
-        return all_of
-
-    selected = Selected(jnp.array([7, 2]), jnp.array([1, 3, 4]), jnp.array([False] * 3))
-    by_hand = lambda key: operators.evolve(key, numbered(), selected, CROSSOVER, NEVER, batch)  # noqa: E731
-    teams = flat(jax.jit(by_hand)(jax.random.key(0)))
-    assert sizes == [{3}]
-    assert teams[:, 0].tolist() == [7, 2, 1, 3, 4]
-
-
 def test_the_last_slot_is_the_migrants_and_holds_an_exact_copy():
     migrant = {"a": jnp.full((4, 3), 0.1), "b": jnp.full(5, 0.2)}
     population = operators.migrate(numbered(), migrant)

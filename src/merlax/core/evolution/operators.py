@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -84,15 +83,8 @@ class GaussianMutation(Checked, Mutation):
         return unravel(jnp.where(mask, jnp.where(reset, noise, w + step * noise), w))
 
 
-def evolve(
-    key: Key,
-    population: T,
-    selected: Selected,
-    crossover: Crossover,
-    mutation: Mutation,
-    batch: Callable[[Callable[..., Any]], Callable[..., Any]] = jax.vmap,
-) -> T:
-    """The next generation: elites, then selected teams and children, mutated. `batch` makes the offspring."""
+def evolve(key: Key, population: T, selected: Selected, crossover: Crossover, mutation: Mutation) -> T:
+    """The next generation: elites, then selected teams and children, mutated."""
     key_parents, key_cross, key_mutate = jax.random.split(key, 3)
     offspring = selected.winners.shape[0]
     first, second = parents(key_parents, selected)
@@ -105,7 +97,7 @@ def evolve(
         return mutation(key_mutate, crossover(key_cross, first, second))
 
     keys = jax.random.split(key_cross, offspring), jax.random.split(key_mutate, offspring)
-    children = batch(child)((*keys, take(population, first), take(population, second)))
+    children = jax.vmap(child)((*keys, take(population, first), take(population, second)))
     return jax.tree.map(lambda *parts: jnp.concatenate(parts), take(population, selected.elites), children)
 
 
