@@ -127,7 +127,7 @@ def shard_over(size: int, function: Callable[..., Any]) -> Callable[..., Any]:
         length = jax.tree.leaves(split)[0].shape[0]
         padding = -length % size
         if padding:
-            split = jax.tree.map(lambda leaf: _pad(leaf, padding), split)
+            split = _on_each(size, jax.tree.map(lambda leaf: _pad(leaf, padding), split))
         specs = (spec, *(everywhere for _ in shared))
         run = jax.shard_map(function, mesh=mesh(size), in_specs=specs, out_specs=spec, check_vma=False)
         result = run(split, *shared)
@@ -144,10 +144,15 @@ def _first(length: int, tree: Any, size: int) -> Any:
     """
     leaves, structure = jax.tree.flatten(tree)
     lines = [_as_floats(leaf).reshape(leaf.shape[0], -1) for leaf in leaves]
-    whole = jax.lax.with_sharding_constraint(jnp.concatenate(lines, axis=1), NamedSharding(mesh(size), PartitionSpec()))
+    whole = _on_each(size, jnp.concatenate(lines, axis=1))
     parts = jnp.split(whole[:length], np.cumsum([line.shape[1] for line in lines])[:-1].tolist(), axis=1)
     kept = [_from_floats(part.reshape(length, *leaf.shape[1:]), leaf) for part, leaf in zip(parts, leaves, strict=True)]
     return jax.tree.unflatten(structure, kept)
+
+
+def _on_each(size: int, tree: T) -> T:
+    """Within a program: a copy on each of `size` devices."""
+    return jax.lax.with_sharding_constraint(tree, NamedSharding(mesh(size), PartitionSpec()))
 
 
 def _as_floats(leaf: jax.Array) -> jax.Array:
