@@ -6,7 +6,6 @@ python benchmarks/checkpoint_cost.py --out results/benchmarks/checkpoint_cost.js
 from __future__ import annotations
 
 import json
-import resource
 import statistics
 import tempfile
 import time
@@ -62,14 +61,10 @@ def measure(world: str, preset: str) -> dict[str, Any]:
         "loading_seconds": round(loading, 3),
         "disk_mb": round(size / 1e6, 1),
         "arrays_mb": round(sum(a.nbytes for a in jax.tree.leaves(state)) / 1e6, 1),
-        "peak_memory_mb": round(_peak_memory()),
+        "peak_memory_mb": process.peak_memory_mb(),
         "median_generation_seconds": round(float(np.median(seconds[1:])), 3),
         "share_at_default_interval": round(wait / EVERY_SECONDS, 5),
     }
-
-
-def _peak_memory() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:

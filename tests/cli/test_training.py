@@ -210,7 +210,7 @@ def test_an_option_with_an_equals_sign_is_understood_too(refuses):
         ('{"seed": 1.5}', "seed is 1.5; make it a whole number"),
         ('{"preset": "slow"}', "no preset 'slow'"),
         ('{"world": "rover-3", "env": {"coupling": 3}}', "parameters of rover-3, not of two-rovers"),
-        ('{"a\\nb": 1}', "There is no 'a b'"),
+        ('{"a\\nb": 1}', "a name in it is too long, or not printable"),
         ("[]", "must hold an object"),
         ("{", "not valid JSON"),
     ],

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from merlax.runs import process
@@ -90,3 +91,13 @@ def test_a_process_in_a_long_compiled_call_ends_within_a_second(case, signals, n
         assert time.monotonic() - start < 2.5  # some 0.01 s where nothing else runs
         assert process.stderr is not None
         assert "`merlax resume` continues the run" in process.stderr.read()
+
+
+def test_the_memory_of_whoever_started_a_process_is_not_its_own():
+    ours = np.ones(2**27, np.uint8)  # 128 MB more than Python needs
+    told = "from merlax.runs import process; print(process.peak_memory_mb())"
+    small = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    mine = process.peak_memory_mb()
+    assert mine is not None
+    assert ours.size < 2**20 * mine
+    assert int(small.stdout) < mine

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -36,6 +35,7 @@ from merlax.core.rollout import Field
 from merlax.core.td3 import Td3
 from merlax.envs import base
 from merlax.envs.base import Env, Side
+from merlax.runs import process
 from merlax.runs.reader import OPPONENT
 
 REPEATS = 15
@@ -257,7 +257,7 @@ def _report_first_generation(world: str, preset: str) -> None:
         times.append(time.perf_counter() - start)
     state = None  # or there would be two buffers
     state = _filled(game)
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    memory = process.peak_memory_mb() or 0
     print(json.dumps({"compile_s": times[0] - times[1], "peak_memory_mb": memory}))
 
 
