@@ -18,7 +18,7 @@ from reporting import parser, report
 
 from merlax.algorithms.merl import Merl
 from merlax.core import devices
-from merlax.runs import checkpoints, reader, setup
+from merlax.runs import checkpoints, process, reader, setup
 from merlax.runs.checkpoints import EVERY_SECONDS, Position, Saver
 
 REPEATS = 5
