@@ -5,8 +5,11 @@ import sys
 
 QUIET_IMPORT = """
 import os
+import signal
+import sys
 import jax
 
+handler = signal.getsignal(signal.SIGINT)
 os.environ.pop("XDG_CACHE_HOME", None)
 before, environment = dict(jax.config.values), dict(os.environ)
 import merlax
@@ -19,9 +22,8 @@ assert not changed, changed
 for name in ("jax_num_cpu_devices", "jax_compilation_cache_dir"):
     assert name in jax.config.values
 assert dict(os.environ) == environment
-import signal, sys
 assert sys.unraisablehook is sys.__unraisablehook__
-assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+assert signal.getsignal(signal.SIGINT) is handler
 """
 
 
