@@ -7,7 +7,7 @@ import pytest
 import merlax
 from merlax import cli, envs
 from merlax.algorithms import Game, presets
-from merlax.runs import machine, memory, setup
+from merlax.runs import free_memory, memory, setup
 from merlax.types import UserError
 from tests.probes.episodes import Countdown
 from tests.support import peaks
@@ -98,7 +98,7 @@ def test_the_command_line_refuses_and_writes_nothing(refuses):
 
 @pytest.mark.slow  # a run is trained
 def test_whoever_ignores_it_goes_on_in_training_and_in_resuming(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(machine, "available_mb", lambda: 100)
+    monkeypatch.setattr(free_memory, "available_mb", lambda: 100)
     frames = 2 * (6 * 2 + 2) * 30
     arguments = {"settings": TINY, "frames": frames, "out": tmp_path / "run", "quiet": True}
     with pytest.raises(UserError, match="MB of memory but 100 MB are available here; make it smaller, or"):

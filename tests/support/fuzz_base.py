@@ -17,7 +17,7 @@ from merlax import algorithms
 from merlax.core.networks import TeamPolicy
 from merlax.experiments import jobs, results
 from merlax.experiments.spec import Job, Method, Task
-from merlax.runs import checkpoints, reader, setup
+from merlax.runs import checkpoints, setup
 from merlax.runs.recorders import Beginning
 from merlax.runs.setup import Setup
 from merlax.runs.writer import RunFolder
@@ -60,8 +60,7 @@ def _plan(world: str, **options: Any) -> Setup:
 
 def _finished(path: Path, planned: Setup) -> None:
     """A run as it is at its end, but that nobody has trained its teams."""
-    shape = {"shape": reader.shape_record(planned.env)}
-    folder = RunFolder(path, planned.record() | shape)
+    folder = RunFolder(path, planned.record())
     folder.csv.start(Beginning(path, "", {}, planned.frames))
     for generation in (1, 2):
         scores = {"champion_score": 0.5, "best_fitness": 0.5, "mean_fitness": 0.25, "fitness": np.zeros(6)}

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
 from merlax.algorithms.base import Algorithm, InPieces, Rollouts, Seat
-from merlax.core import devices, records, replay
+from merlax.core import devices, records, replay, rollout
 from merlax.core.networks import TeamPolicy
 from merlax.core.players import Player, PolicyPlayer
 from merlax.core.rollout import Field
@@ -136,7 +136,7 @@ class Game:
 
         Its programs are traced for that, which `init` and `step` need not do again.
         """
-        return sum(rollout.valid.size for rollout in self._played_shapes())
+        return sum(each.valid.size for each in self._played_shapes())
 
     def _played_shapes(self) -> Rollouts:
         """The rollouts of a generation, without their numbers."""
@@ -244,17 +244,16 @@ def _nearby(algorithm: Algorithm, seat: Seat, rollouts: Rollouts) -> Rollouts:
 
 def _learn_and_look(algorithm: Algorithm, seat: Seat, key: Key, state: Any, rollouts: Rollouts) -> Any:
     """What an algorithm learns, whether its state is finite, and the frames and faults of the rollouts."""
-    episodes = tuple(rollout.episode for rollout in rollouts)
+    episodes = tuple(each.episode for each in rollouts)
     if isinstance(algorithm, InPieces):
         state, info = algorithm.conclude(key, state, episodes, seat)
     else:
         state, info = algorithm.learn(key, state, rollouts, seat)
-    frames = jnp.stack([episode.frames.sum() for episode in episodes]).sum()
     faults = [episode.fault.reshape(-1, episode.fault.shape[-1]).any(axis=0) for episode in episodes]
     return (
         _place(algorithm, seat, state),
         Learned(info, records.finite_flags(state)),
-        (frames, jnp.stack(faults).any(0)),
+        (rollout.num_frames(episodes), jnp.stack(faults).any(0)),
     )
 
 

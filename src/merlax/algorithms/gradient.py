@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
 
 import equinox as eqx
 import jax
@@ -15,7 +14,7 @@ from merlax.config import Count, Layers, NotNegative
 from merlax.core import replay, rollout, td3
 from merlax.core.networks import TeamPolicy
 from merlax.core.players import PolicyPlayer
-from merlax.core.rollout import Episode, Field
+from merlax.core.rollout import Field
 from merlax.core.td3 import LearningInfo, Td3
 from merlax.types import Key, UserError
 
@@ -64,7 +63,7 @@ class OffPolicy(InPieces):
     def receive(self, state: GradientState, rollouts: Rollouts, seat: Seat) -> GradientState:
         """Store its side of all rollouts."""
         buffer = store(state.buffer, rollouts, seat)
-        learner = td3.owe(state.learner, buffer, frames_of(each.episode for each in rollouts), self.learner)
+        learner = td3.owe(state.learner, buffer, rollout.num_frames(each.episode for each in rollouts), self.learner)
         return GradientState(learner, buffer)
 
     def rounds(self, state: GradientState) -> tuple[Array, Array]:
@@ -80,7 +79,7 @@ class OffPolicy(InPieces):
         """Nothing is left to do but to tell."""
         del key
         paid = jnp.stack([each.agent_reward[seat.index].sum() for each in episodes]).sum()
-        paid = paid / frames_of(episodes).astype(jnp.float32)
+        paid = paid / rollout.num_frames(episodes).astype(jnp.float32)
         score = episodes[0].fitness.mean() if seat.index == 0 else None
         return state, GradientInfo(score, paid, td3.report(state.learner))
 
@@ -107,8 +106,3 @@ def store(buffer: replay.Buffer, rollouts: Rollouts, seat: Seat) -> replay.Buffe
         assert transitions is not None, "these episodes were played with keep=False"
         buffer = replay.store(buffer, transitions, played.valid)
     return buffer
-
-
-def frames_of(episodes: Iterable[Episode]) -> Int[Array, ""]:
-    """The joint steps that were played."""
-    return jnp.stack([each.frames.sum() for each in episodes]).sum()

@@ -117,7 +117,7 @@ class Merl(Evolutionary, InPieces):
     def receive(self, state: MerlState, rollouts: Rollouts, seat: Seat) -> MerlState:
         """Store every rollout in the buffers that all learners share."""
         buffer = gradient.store(state.buffer, rollouts, seat)
-        frames = gradient.frames_of(each.episode for each in rollouts)
+        frames = rollout.num_frames(each.episode for each in rollouts)
         learners = tuple(
             td3.owe(learner, buffer, frames, config)
             for learner, config in zip(state.learners, self.learners, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import TypeAlias, TypeVar
 
@@ -31,6 +32,11 @@ class Episode(eqx.Module):
     agent_reward: tuple[Float[Array, "*batch"], ...]  # by side: sum of its agents' mean reward
     frames: Int[Array, "*batch"]
     fault: Bool[Array, "*batch fault"]  # which of FAULTS happened
+
+
+def num_frames(episodes: Iterable[Episode]) -> Int[Array, ""]:
+    """The joint steps that were played."""
+    return jnp.stack([each.frames.sum() for each in episodes]).sum()
 
 
 class Rollout(eqx.Module):

@@ -27,7 +27,7 @@ import numpy as np
 
 from merlax import files
 from merlax.core import replay
-from merlax.runs import forms, pieces
+from merlax.runs import forms, zarr
 from merlax.types import UserError, shown
 
 T = TypeVar("T")
@@ -282,7 +282,7 @@ def _number(position: Position) -> int:
 
 
 def _read(folder: Path, shape: tuple[int, ...], dtype: str, checksum: int) -> np.ndarray:
-    array = pieces.read(folder, math.prod(shape), dtype)
+    array = zarr.read(folder, math.prod(shape), dtype)
     if _checksum(array) != checksum:
         raise files.Unreadable(f"the numbers of {folder.name} were changed")
     return array.reshape(shape)

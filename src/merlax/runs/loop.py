@@ -125,7 +125,7 @@ class _Training:
         if resume:
             self.at, state = self.saver.newest(state, lambda: self.game.midway(state)) or (self.at, state)
             _start(self.recorders, self.beginning, self.at)
-        if not self.at.rounds:  # else the folder holds both teams as they were when this generation began
+        if not self.at.rounds:  # else both sides are in the midst of learning, and the folder holds them already
             champion, opponent = _players(self.game, state)
             _save_teams(self.folder, champion if self.at.generation else None, opponent)
         return state

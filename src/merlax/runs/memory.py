@@ -12,7 +12,7 @@ from merlax.algorithms.game import Game
 from merlax.algorithms.gradient import OffPolicy
 from merlax.algorithms.merl import Merl
 from merlax.core.td3 import Td3
-from merlax.runs import machine
+from merlax.runs import free_memory
 from merlax.types import UserError
 
 # Measured by benchmarks/memory.py. The process is between one that compiles all its programs and one that finds them
@@ -49,7 +49,7 @@ def estimate(game: Game) -> Estimate:
 
 def check(game: Game, available: int | None = None) -> None:
     """Refuse a run that does not fit into the memory that is available (in MB), in one sentence that says why."""
-    available = machine.available_mb() if available is None else available
+    available = free_memory.available_mb() if available is None else available
     needed = estimate(game).total
     if needed > available:
         option = dominating(game)

@@ -42,7 +42,7 @@ def train(
 ) -> tuple[Run, Ending]:
     """Make a new run."""
     path = check(planned, out, force, every, ignore_memory=ignore_memory)
-    folder = RunFolder(path, planned.record() | {"shape": reader.shape_record(planned.env)}, force=force)
+    folder = RunFolder(path, planned.record(), force=force)
     return _go(planned, folder, recorders, every)
 
 

@@ -46,6 +46,7 @@ class Setup:
             "format": FORMAT,
             "world": self.world,
             "env": reader.env_record(self.env),
+            "shape": reader.shape_record(self.env),
             "algorithm": self.method,
             "preset": self.preset,
             "settings": config.to_dict(self.algorithm),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from merlax.files import Unreadable
-from merlax.runs import checkpoints, pieces
+from merlax.runs import checkpoints, zarr
 from merlax.runs.checkpoints import Position
 
 ARRAYS = {
@@ -36,7 +36,7 @@ def folder(saved, tmp_path):
 @pytest.mark.parametrize("name", ARRAYS)
 def test_what_orbax_wrote_comes_back(saved, name):
     array = ARRAYS[name]
-    found = pieces.read(saved / name, array.size, array.dtype.name)
+    found = zarr.read(saved / name, array.size, array.dtype.name)
     assert found.dtype == array.dtype
     np.testing.assert_array_equal(found, array.reshape(-1))
 
@@ -58,7 +58,7 @@ def test_another_claim_than_was_asked_for_is_refused_before_memory_is_taken(fold
     (folder / ".zarray").write_text(json.dumps(description | claim))
     tracemalloc.start()
     with pytest.raises(Unreadable):
-        pieces.read(folder, 20, "float32")
+        zarr.read(folder, 20, "float32")
     assert tracemalloc.get_traced_memory()[1] < 1_000_000
     tracemalloc.stop()
 
@@ -68,7 +68,7 @@ def test_more_numbers_than_the_files_hold_are_not_allocated(folder):
     description = json.loads((folder / ".zarray").read_text()) | {"shape": [many], "chunks": [many]}
     (folder / ".zarray").write_text(json.dumps(description))
     with pytest.raises(Unreadable, match="'0' has 80 bytes"):
-        pieces.read(folder, many, "float32")
+        zarr.read(folder, many, "float32")
 
 
 @pytest.mark.parametrize("damage", ["short", "long", "missing", "fifo", "endless"])
@@ -83,4 +83,4 @@ def test_a_piece_that_is_not_what_it_should_be_is_refused(folder, damage):
     if damage == "endless":
         piece.symlink_to("/dev/zero")
     with pytest.raises(Unreadable):
-        pieces.read(folder, 20, "float32")
+        zarr.read(folder, 20, "float32")
