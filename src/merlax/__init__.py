@@ -8,6 +8,7 @@ from merlax.config import Checked
 from merlax.core.evolution.fitness import Fitness
 from merlax.core.evolution.operators import GaussianMutation, SinglePointCrossover
 from merlax.core.evolution.selection import TournamentSelection, expected_selection_rate
+from merlax.core.evolution.tuning import Tuning
 from merlax.core.networks import TeamPolicy
 from merlax.core.td3 import Td3
 from merlax.envs import (
@@ -54,6 +55,7 @@ __all__ = [
     "TeamPolicy",
     "TournamentSelection",
     "Tracker",
+    "Tuning",
     "UserError",
     "ddpg",
     "evaluate",

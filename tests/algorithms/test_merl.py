@@ -83,10 +83,10 @@ def test_on_the_same_instances_equal_teams_get_equal_fitness():
     def rewards(same_instances):
         """What the agents of equal teams are paid [pop, episode]."""
         merl = dataclasses.replace(MERL, fitness=Fitness(episodes=2, same_instances=same_instances))
-        teams, learners = merl.players(GAME.init(jax.random.key(0)).team)
+        teams, learners, tuning = merl.players(GAME.init(jax.random.key(0)).team)
         clones = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf[:1], leaf.shape), teams)
         play = jax.jit(lambda key, players: merl.play(key, players, Field(Rendezvous())))
-        played, _ = play(*devices.spread(None, (jax.random.key(1), (clones, learners))))
+        played, _ = play(*devices.spread(None, (jax.random.key(1), (clones, learners, tuning))))
         return np.asarray(played.episode.agent_reward[0])
 
     together, apart = rewards(same_instances=True), rewards(same_instances=False)

@@ -37,6 +37,7 @@ def test_the_evolutionary_half_of_table_2():
     mutation = paper.mutation
     assert (mutation.probability, mutation.fraction, mutation.strength) == (0.9, 0.1, 0.1)
     assert (mutation.super_probability, mutation.reset_probability) == (0.05, 0.05)
+    assert paper.tuning.pairs == 0
 
 
 def test_the_gradient_half_of_table_2():
@@ -45,6 +46,7 @@ def test_the_gradient_half_of_table_2():
     assert (td3.batch, td3.buffer, td3.smoothing, td3.smoothing_clip, td3.delay) == (512, 100_000, 0.2, 0.5, 2)
     assert (td3.order, td3.updates_per_frame, td3.reward_scale, td3.action_penalty) == ("sequential", 1.0, 10.0, 0.0)
     assert (td3.reward, td3.critics, td3.critic, td3.critic_hidden) == ("agent", 2, "own", (100, 100))
+    assert (td3.critic_normalised, td3.huber, td3.halving_rounds) == (False, 0.0, 0.0)
 
 
 def test_the_rollouts_of_table_2():
@@ -75,8 +77,10 @@ def test_every_algorithm_has_every_preset(name, world):
 def test_ea_is_merls_evolutionary_half(name, world):
     ea, whole = presets.preset(name, world, "ea"), merl(name, world)
     assert type(ea) is Ea
-    for field in ("population", "fitness", "selection", "crossover", "mutation", "actor_hidden"):
+    for field in ("fitness", "crossover", "mutation", "actor_hidden"):
         assert getattr(ea, field) == getattr(whole, field)
+    same_size = whole if not whole.tunes else merl("paper", world)  # what tuning takes from the population, EA keeps
+    assert (ea.population, ea.selection) == (same_size.population, same_size.selection)
 
 
 @pytest.mark.parametrize("algorithm", ["td3", "ddpg", "matd3", "maddpg"])
@@ -89,7 +93,8 @@ def test_gradient_methods_are_merls_learner_but_for_what_their_name_says(name, a
     if algorithm in ("ddpg", "maddpg"):
         expected |= {"critics", "delay", "smoothing"}
     if algorithm in ("matd3", "maddpg"):
-        expected |= {"critic", "critic_hidden", "order" if name == "paper" else "updates_per_frame"}
+        expected |= {"critic", "critic_hidden"}
+        expected |= {"order"} if name == "paper" else {"updates_per_frame", "critic_normalised"}
     assert differ == expected
     assert (alone.learner.reward, alone.learner.team_weight, alone.learner.discount) == ("mixed", 10.0, 0.97)
     assert (alone.explore_episodes, alone.noise, alone.actor_hidden) == (50, whole.noise, whole.actor_hidden)

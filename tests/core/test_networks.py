@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from merlax.core.networks import LEARNER_BIAS, Critic, JointCritic, TeamPolicy, first_layers, kaiming
+from merlax.core.networks import LEARNER_BIAS, Critic, JointCritic, TeamPolicy, first_layers, kaiming, tuned, untuned
 from merlax.envs.base import Side
 from tests.support.weights import weights
 
@@ -55,6 +55,25 @@ def test_actions_are_the_tanh_of_the_preactivation():
     np.testing.assert_allclose(act(team, obs), np.tanh(preactivate(team, obs)), atol=1e-6)
 
 
+def test_a_gain_of_zero_changes_nothing():
+    team, obs = policy(), 3.0 * observations(4, AGENTS)
+    np.testing.assert_array_equal(act(untuned(team), obs), act(team, obs))
+
+
+def test_a_gain_is_the_logarithm_of_a_factor_on_its_agents_input():
+    team, obs = policy(), jnp.clip(observations(4, AGENTS), -0.4, 0.4)
+    gain = jnp.zeros((AGENTS, OBS)).at[1, 2].set(np.log(2.0))
+    np.testing.assert_allclose(act(tuned(team, gain), obs), act(team, obs.at[:, 1, 2].mul(2.0)), atol=1e-6)
+
+
+def test_a_gain_makes_no_input_larger_than_one():
+    team, obs = policy(), jnp.full((AGENTS, OBS), 0.5).at[0].set(-1.5)
+    gain = jnp.full((AGENTS, OBS), 5.0)
+    np.testing.assert_allclose(
+        act(tuned(team, gain), obs), act(team, jnp.ones((AGENTS, OBS)).at[0].set(-1.5)), atol=1e-6
+    )
+
+
 def test_batch_axes_are_vmap():
     team, obs = policy(), observations(2, 4, AGENTS)
     np.testing.assert_allclose(act(team, obs), jax.jit(jax.vmap(jax.vmap(team)))(obs), atol=1e-6)
@@ -101,6 +120,17 @@ def test_a_critic_is_a_plain_network_on_observation_and_action():
     last = critic.layers[-1]
     expected = (x @ np.asarray(last.weight) + np.asarray(last.bias))[..., 0]
     np.testing.assert_allclose(jax.jit(lambda *pair: critic(*pair))(obs, action), expected, atol=1e-5)
+
+
+def test_a_normalised_critic_is_layers_of_mean_0_and_deviation_1_and_relu():
+    critic = weights(lambda key: Critic(key, SIDE, (8, 6), normalised=True))
+    obs, action = observations(4, AGENTS), observations(4, AGENTS)[..., :ACT]
+    x = np.concatenate([obs, action], axis=-1)
+    for layer in critic.layers[:-1]:
+        x = x @ np.asarray(layer.weight) + np.asarray(layer.bias)
+        x = np.maximum((x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True), 0.0)
+    expected = (x @ np.asarray(critic.layers[-1].weight) + np.asarray(critic.layers[-1].bias))[..., 0]
+    np.testing.assert_allclose(jax.jit(lambda c, o, a: c(o, a))(critic, obs, action), expected, rtol=1e-3, atol=1e-4)
 
 
 def joint_critic():

@@ -12,7 +12,7 @@ import pytest
 from merlax.core import td3
 from merlax.core.td3 import Td3
 from merlax.envs.base import Side
-from merlax.types import Transition
+from merlax.types import Transition, UserError
 from tests.support.td3 import ACT, AGENTS, JOINT, OBS, SEQUENTIAL, SIDE, new_learner, round_of, transitions
 
 
@@ -191,3 +191,27 @@ def test_critics_learn_the_reward_that_their_learner_is_paid(order, reward):
     config = dataclasses.replace(JOINT, order=order, reward=reward, discount=0.0, critic_rate=1e-12)
     expected = 2 * np.mean((config.reward_scale * td3.pay(batch, config, BOUNDS)) ** 2)
     np.testing.assert_allclose(round_of(learner, batch, config, BOUNDS)[1][0], expected, rtol=1e-5)
+
+
+def test_large_errors_count_by_their_size_and_small_ones_by_their_square():
+    learner, batch = new_learner(), transitions(terminated=True)
+    miss = jnp.stack([q(batch.obs, batch.action) - targets(learner, batch)[0] for q in learner.critics])
+    assert (jnp.abs(miss) < 1.0).any()
+    assert (jnp.abs(miss) > 1.0).any()
+    expected = np.where(np.abs(miss) < 1.0, miss**2 / 2.0, np.abs(miss) - 0.5).mean(axis=(1, 2)).sum()
+    robust = dataclasses.replace(JOINT, huber=1.0)
+    np.testing.assert_allclose(round_of(learner, batch, robust)[1][0], expected, rtol=1e-5)
+
+
+def test_rates_fall_with_the_rounds():
+    falling, batch = dataclasses.replace(JOINT, halving_rounds=9.0), transitions()
+    step = lambda config: jax.tree.map(  # noqa: E731
+        jnp.subtract, round_of(new_learner(rounds=8), batch, config)[0].critics, new_learner(rounds=8).critics
+    )
+    full, half = (jnp.concatenate([leaf.ravel() for leaf in jax.tree.leaves(step(c))]) for c in (JOINT, falling))
+    np.testing.assert_allclose(2.0 * half, full, rtol=1e-3, atol=1e-6)
+
+
+def test_joint_critics_cannot_be_normalised():
+    with pytest.raises(UserError, match="critic_normalised"):
+        Td3(critic="joint", order="joint", critic_normalised=True)

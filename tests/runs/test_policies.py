@@ -7,11 +7,12 @@ import tracemalloc
 import zipfile
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from merlax import envs
-from merlax.core.networks import TeamPolicy
+from merlax.core.networks import TeamPolicy, tuned
 from merlax.envs.base import Side
 from merlax.runs import policies
 from merlax.types import UserError
@@ -34,6 +35,14 @@ def test_a_champion_comes_back_bit_for_bit(policy, folder):
     loaded = policies.load(folder)
     assert jax.tree.structure(loaded) == jax.tree.structure(policy)
     assert all(np.array_equal(a, b) for a, b in zip(jax.tree.leaves(loaded), jax.tree.leaves(policy), strict=True))
+
+
+def test_a_tuned_champion_comes_back_with_its_gains(policy, tmp_path):
+    gain = np.random.default_rng(0).normal(size=(3, 5)).astype(np.float32)
+    policies.save(tmp_path / "tuned", tuned(policy, jnp.asarray(gain)))
+    loaded = policies.load(tmp_path / "tuned")
+    assert loaded.gain is not None
+    assert np.array_equal(loaded.gain, gain)
 
 
 def test_saving_again_replaces_it_and_leaves_nothing_else(folder):

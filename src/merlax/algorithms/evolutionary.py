@@ -58,7 +58,8 @@ class Evolutionary(Algorithm):
         champion = jax.tree.map(lambda leaf: leaf[selected.elites[0]], teams)
 
         children = operators.evolve(key_evolve, teams, selected, self.crossover, self.mutation)
-        return Evolved(children, champion, fitness.inherit(record, selected), selected)
+        heirs = fitness.inherit(record, selected, self.num_migrants, self.fitness.migrant_memory)
+        return Evolved(children, champion, heirs, selected)
 
 
 def random_teams(key: Key, side: Side, hidden: tuple[int, ...], number: int) -> TeamPolicy:

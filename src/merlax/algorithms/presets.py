@@ -13,6 +13,8 @@ from merlax.algorithms.es import Es
 from merlax.algorithms.gradient import Gradient, OffPolicy
 from merlax.algorithms.merl import Merl
 from merlax.core.evolution.fitness import Fitness
+from merlax.core.evolution.selection import TournamentSelection
+from merlax.core.evolution.tuning import Tuning
 from merlax.core.td3 import Td3
 from merlax.types import UserError, suggest
 
@@ -37,7 +39,7 @@ PAPER_ROVER = Merl(
 )
 
 # Tuned on seeds 1 to 8; docs/algorithm.md gives the reason for each difference.
-FAST_ROVER_TD3 = dataclasses.replace(
+FAST_TWO_ROVERS_TD3 = dataclasses.replace(
     PAPER_ROVER_TD3,
     actor_rate=5e-4,
     critic_rate=2e-3,
@@ -48,8 +50,22 @@ FAST_ROVER_TD3 = dataclasses.replace(
     updates_per_frame=0.0125,
     action_penalty=0.002,
 )
+FAST_ROVER_TD3 = dataclasses.replace(
+    FAST_TWO_ROVERS_TD3,
+    batch=64,
+    updates_per_frame=0.05,
+    critic_hidden=(100, 100, 100),
+    critic_normalised=True,
+    huber=0.02,
+    halving_rounds=10_000.0,
+)
 FAST_ROVER = dataclasses.replace(
-    PAPER_ROVER, fitness=Fitness(episodes=10, memory=50, same_instances=True), learners=(FAST_ROVER_TD3,)
+    PAPER_ROVER,
+    population=7,
+    selection=TournamentSelection(elites=3),
+    fitness=Fitness(episodes=10, memory=50, migrant_memory=10, same_instances=True),
+    learners=(FAST_ROVER_TD3,),
+    tuning=Tuning(pairs=80, after=30),
 )
 
 # Table 1 of the paper; where it is silent, docs/open-values.md.
@@ -93,9 +109,10 @@ _MERL: dict[str, dict[str, Merl]] = {
     "two-rovers": {
         "paper": dataclasses.replace(PAPER_ROVER, fitness=Fitness(episodes=1)),
         "fast": dataclasses.replace(
-            FAST_ROVER,
+            PAPER_ROVER,
             population=20,
-            fitness=dataclasses.replace(FAST_ROVER.fitness, episodes=1),
+            fitness=Fitness(episodes=1, memory=50, same_instances=True),
+            learners=(FAST_TWO_ROVERS_TD3,),
             explore_episodes=5,
         ),
     },
@@ -155,8 +172,9 @@ def preset(name: str, world: str | None, algorithm: str = "merl") -> Algorithm:
     if algorithm == "merl":
         return merl
     if algorithm == "ea":
-        shared = {field.name: getattr(merl, field.name) for field in dataclasses.fields(Ea)}
-        return Ea(**shared)
+        # Tuning takes the place of a part of the population, which EA has not.
+        whole = dataclasses.replace(merl, population=10, selection=TournamentSelection()) if merl.tunes else merl
+        return Ea(**{field.name: getattr(whole, field.name) for field in dataclasses.fields(Ea)})
     if algorithm == "es":
         return Es(fitness_episodes=merl.fitness.episodes, same_instances=merl.fitness.same_instances)
     if algorithm not in BUILT_IN:
@@ -200,6 +218,7 @@ def _gradient(merl: Merl, algorithm: str, family: str) -> Gradient:
     if algorithm in ("matd3", "maddpg"):
         updates = learner.updates_per_frame if learner.order == "sequential" else _JOINT_UPDATES
         changes |= {"critic": "joint", "order": "joint", "critic_hidden": (300, 300), "updates_per_frame": updates}
+        changes |= {"critic_normalised": False}
     return Gradient(
         learner=dataclasses.replace(learner, **changes),
         actor_hidden=merl.actor_hidden,

@@ -45,6 +45,8 @@ class Sizes:
     """Noise, keys and rewards of the episodes that are played at once."""
     update: int = 0
     """Rows and activations of one gradient step."""
+    tuning: int = 0
+    """Gains of the pairs that are tuned."""
     others: int = 0
     """The state of an algorithm of the user's own."""
 
@@ -72,8 +74,13 @@ def _(algorithm: Evolutionary, seat: Seat) -> Sizes:
 
 @of_state.register(Merl)
 def _(algorithm: Merl, seat: Seat) -> Sizes:
-    teams = (algorithm.population + 1) * team(seat.side, algorithm.actor_hidden)
-    held = Sizes(population=teams, buffers=_buffers(algorithm.learners[0], seat.side))
+    gains = seat.side.num_agents * seat.side.obs_size if algorithm.tunes else 0
+    teams = (algorithm.population + 1) * (team(seat.side, algorithm.actor_hidden) + gains)
+    held = Sizes(
+        population=teams,
+        buffers=_buffers(algorithm.learners[0], seat.side),
+        tuning=(algorithm.tuning.pairs + 2) * gains + seat.side.obs_size**2 if algorithm.tunes else 0,
+    )
     for learner in algorithm.learners:
         held += _learner(learner, seat.side, algorithm.actor_hidden)
     return held
@@ -115,7 +122,7 @@ def _(algorithm: Merl, game: Game) -> Sizes:
     played = _played(game, algorithm.population, episodes)
     for _ in algorithm.learners:
         played += _played(game, 1, algorithm.explore_episodes)
-    return played
+    return played + _played(game, 2 * algorithm.tuning.pairs, 1, keep=False)
 
 
 @of_rollouts.register(Gradient)

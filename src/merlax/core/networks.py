@@ -41,6 +41,7 @@ class TeamPolicy(eqx.Module):
     trunk: tuple[Linear, ...]
     heads: Linear  # all heads side by side: outputs are (agent, act), flattened
     num_agents: int = eqx.field(static=True)
+    gain: Float[Array, "agent obs"] | None = None  # how strongly each agent heeds each input; nothing: all alike
 
     def __init__(
         self,
@@ -58,10 +59,11 @@ class TeamPolicy(eqx.Module):
         heads = jax.vmap(lambda k: Linear(k, sizes[-1], side.act_size, init, bias), out_axes=-2)(keys_heads)
         self.heads = jax.tree.map(lambda leaf: leaf.reshape(*leaf.shape[:-2], -1), heads)
         self.num_agents = side.num_agents
+        self.gain = None
 
     def __call__(self, obs: Float[Array, "*batch agent obs"]) -> Float[Array, "*batch agent act"]:
         """Every agent's action, each from its own head, in [-1, 1]."""
-        return jnp.tanh(self.preactivation(obs))
+        return jnp.tanh(self.preactivation(obs if self.gain is None else heed(obs, self.gain)))
 
     def preactivation(self, obs: Float[Array, "*batch agent obs"]) -> Float[Array, "*batch agent act"]:
         """The actions before the final tanh."""
@@ -85,14 +87,32 @@ class TeamPolicy(eqx.Module):
         return jnp.sum(every_head * own[:, :, None], axis=1)
 
 
+def heed(obs: Float[Array, "*batch agent obs"], gain: Float[Array, "agent obs"]) -> Float[Array, "*batch agent obs"]:
+    """Every input times the exponential of its agent's gain, but never more than 1 because of it."""
+    largest = jnp.maximum(jnp.abs(obs), 1.0)
+    return jnp.clip(obs * jnp.exp(jnp.broadcast_to(gain, obs.shape)), -largest, largest)
+
+
+def tuned(policy: TeamPolicy, gain: Float[Array, "agent obs"]) -> TeamPolicy:
+    """The policy with these gains."""
+    return eqx.tree_at(lambda p: p.gain, policy, gain, is_leaf=lambda x: x is None)
+
+
+def untuned(policy: TeamPolicy) -> TeamPolicy:
+    """The same policy as a genome that has gains: it heeds every input as it is."""
+    return tuned(policy, jnp.zeros((policy.num_agents, policy.obs_weight.shape[0])))
+
+
 class Critic(eqx.Module):
     """The value of an agent's own action at its own observation: Q(o, a), one network for all agents."""
 
     layers: tuple[Linear, ...]
     obs_size: int = eqx.field(static=True)
+    normalised: bool = eqx.field(static=True)  # every hidden layer, before a ReLU; else tanh
 
-    def __init__(self, key: Key, side: Side, hidden: Sequence[int]):
+    def __init__(self, key: Key, side: Side, hidden: Sequence[int], normalised: bool = False):
         self.obs_size = side.obs_size
+        self.normalised = normalised
         sizes = [side.obs_size + side.act_size, *hidden, 1]
         keys = jax.random.split(key, len(sizes) - 1)
         self.layers = tuple(
@@ -114,10 +134,13 @@ class Critic(eqx.Module):
     ) -> Float[Array, "batch agent"]:
         """The values from `obs @ obs_weight`."""
         first, *middle, last = self.layers
-        x = jnp.tanh(on_obs + _rows(action) @ first.weight[self.obs_size :] + first.bias[None])
+        x = self._activate(on_obs + _rows(action) @ first.weight[self.obs_size :] + first.bias[None])
         for layer in middle:
-            x = jnp.tanh(layer(x))
+            x = self._activate(layer(x))
         return last(x).reshape(action.shape[:-1])
+
+    def _activate(self, x: Float[Array, "row hidden"]) -> Float[Array, "row hidden"]:
+        return jax.nn.relu(jax.nn.standardize(x)) if self.normalised else jnp.tanh(x)
 
     def complete_with_own(
         self,

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from merlax.core import devices
-from merlax.core.networks import TeamPolicy
+from merlax.core.networks import TeamPolicy, tuned
 from merlax.core.players import Player, PolicyPlayer
 from merlax.envs import base
 from merlax.envs.base import Action, Env, Obs, State
@@ -146,6 +146,32 @@ def play_population(
         return jax.vmap(one_team)(teams) if number <= at_once else jax.lax.map(one_team, teams, batch_size=at_once)
 
     return devices.shard_over(devices.count(), some)((keys, population), field)
+
+
+def play_gains(
+    keys: Keys, field: Field, policy: TeamPolicy, gains: Float[Array, "team agent obs"], active: Bool[Array, ""]
+) -> Rollout:
+    """One episode of each of several teams that differ in their gains only; nothing unless `active`.
+
+    They share the policy's weights, so that a step of many teams is one matmul. Nobody in the team learns from them.
+    """
+
+    def some(teams: tuple[Keys, Array], policy: TeamPolicy, field: Field) -> Rollout:
+        def one_team(team: tuple[Key, Array]) -> Rollout:
+            key, gain = team
+            return play(key, field, PolicyPlayer(tuned(policy, gain)), keep=False)
+
+        many = teams[0].shape[0] > EPISODES_AT_ONCE
+        return jax.lax.map(one_team, teams, batch_size=EPISODES_AT_ONCE) if many else jax.vmap(one_team)(teams)
+
+    numbers = jax.random.key_data(keys)  # as plain numbers: a batch of conditions would count keys as reused
+
+    def really() -> Rollout:
+        same = jax.random.wrap_key_data(numbers, impl=jax.random.key_impl(keys))
+        return devices.shard_over(devices.count(), some)((same, gains), policy, field)
+
+    shapes = jax.eval_shape(really)
+    return jax.lax.cond(active, really, lambda: jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes))
 
 
 def play_team(keys: Keys, field: Field, player: Player, noise: float | None = None, *, keep: bool = True) -> Rollout:

@@ -64,16 +64,24 @@ class Td3(Checked):
     """own: one critic for all, on an agent's own observation and action; joint: one per agent, on everybody's."""
     critic_hidden: Layers = (100, 100)
     """Hidden layers of a critic."""
+    critic_normalised: bool = False
+    """Normalise every hidden layer of an `own` critic, with a ReLU instead of tanh."""
+    huber: NotNegative = 0.0
+    """Errors of the critics beyond this count by their size instead of their square (0: all by their square)."""
     order: Literal["sequential", "joint"] = "sequential"
     """sequential: agent after agent, as printed in Algorithm 1; joint: all agents' batches in one step."""
     updates_per_frame: NotNegative = 1.0
     """Rounds of updates (each agent once) for every new joint step."""
     burn_in: Count = 10
     """No update before this many batches are stored."""
+    halving_rounds: NotNegative = 0.0
+    """Rounds of updates until both rates have halved: they fall with 1 / (1 + rounds / this) (0: they do not fall)."""
     action_penalty: NotNegative = 0.0
     """Weight of a penalty on the actor's squared pre-activation: it keeps the final tanh from saturating."""
 
     def check(self) -> None:
+        if self.critic == "joint" and self.critic_normalised:
+            raise UserError("critic is 'joint' but critic_normalised is set, which only 'own' critics know; unset it.")
         if self.critic == "joint" and self.order == "sequential":
             raise UserError(
                 "critic is 'joint' but order is 'sequential'; joint critics learn together: set order 'joint'."
@@ -126,7 +134,7 @@ def init(key: Key, side: Side, actor_hidden: tuple[int, ...], config: Td3) -> Le
     if config.critic == "joint":
         critics = tuple(JointCritic(k, side, config.critic_hidden) for k in keys)
     else:
-        critics = tuple(Critic(k, side, config.critic_hidden) for k in keys)
+        critics = tuple(Critic(k, side, config.critic_hidden, config.critic_normalised) for k in keys)
     copy = lambda tree: jax.tree.map(jnp.copy, tree)  # noqa: E731
     return Learner(
         actor,
@@ -269,12 +277,13 @@ def _gradient_step(
 ) -> tuple[Learner, Losses]:
     """One step of the critics and, every `delay` rounds, of the actor; then the targets follow."""
     target = paid + config.discount * _next_value(key, learner, batch, agents, config)
-    loss, gradient = average(jax.value_and_grad(_critic_loss)(learner.critics, batch, target))
-    critics, critic_moments = _descend(learner.critics, gradient, learner.critic_moments, config.critic_rate)
+    loss, gradient = average(jax.value_and_grad(_critic_loss)(learner.critics, batch, target, config.huber))
+    critic_rate, actor_rate = (_rate(rate, learner.rounds, config) for rate in (config.critic_rate, config.actor_rate))
+    critics, critic_moments = _descend(learner.critics, gradient, learner.critic_moments, critic_rate)
 
     def move_actor(actor: TeamPolicy, moments: Moments, target_actor: TeamPolicy) -> Any:
         loss, gradient = average(jax.value_and_grad(_actor_loss)(actor, critics[0], batch, agents, config))
-        actor, moments = _descend(actor, gradient, moments, config.actor_rate)
+        actor, moments = _descend(actor, gradient, moments, actor_rate)
         return actor, moments, _follow(target_actor, actor, config.target_weight), loss
 
     def keep_actor(actor: TeamPolicy, moments: Moments, target_actor: TeamPolicy) -> Any:
@@ -324,11 +333,28 @@ def _next_value(
     return jnp.where(batch.terminated, 0.0, jax.tree.reduce(jnp.minimum, values))
 
 
-def _critic_loss(critics: Critics, batch: Transition, target: Float[Array, "batch agent"]) -> Float[Array, ""]:
-    """The squared errors of all critics."""
+def _critic_loss(
+    critics: Critics, batch: Transition, target: Float[Array, "batch agent"], huber: float = 0.0
+) -> Float[Array, ""]:
+    """The errors of all critics: their squares, or those of the small ones and the sizes of the large ones (Huber)."""
     on_obs = first_layers(batch.obs, *critics)
     values = [q.complete(seen, batch.action) for q, seen in zip(critics, on_obs, strict=True)]
-    return jax.tree.reduce(jnp.add, [jnp.mean((value - target) ** 2) for value in values])
+    return jax.tree.reduce(jnp.add, [jnp.mean(_error(value - target, huber)) for value in values])
+
+
+def _error(miss: Float[Array, "batch agent"], huber: float) -> Float[Array, "batch agent"]:
+    """What a miss costs; a Huber error has the slope 1 wherever it is linear."""
+    if not huber:
+        return miss**2
+    size = jnp.abs(miss)
+    return jnp.where(size <= huber, miss**2 / (2.0 * huber), size - huber / 2.0)
+
+
+def _rate(rate: float, rounds: Int[Array, ""], config: Td3) -> Float[Array, ""] | float:
+    """A learning rate after this many rounds of updates."""
+    if not config.halving_rounds:
+        return rate
+    return rate / (1.0 + rounds.astype(jnp.float32) / config.halving_rounds)
 
 
 def _actor_loss(
@@ -356,7 +382,7 @@ def _moments(params: Any) -> Moments:
     return optax.adam(0.0).init(params)
 
 
-def _descend(params: T, gradient: T, moments: Moments, rate: float) -> tuple[T, Moments]:
+def _descend(params: T, gradient: T, moments: Moments, rate: Float[Array, ""] | float) -> tuple[T, Moments]:
     """One step of Adam."""
     import optax
 

@@ -54,13 +54,14 @@ class Final(TypedDict, total=False):
 
 
 class Sizes(TypedDict, total=False):
-    """`policy.json`: the sizes of a team's network."""
+    """`policy.json`: the sizes of a team's network, and whether it has gains."""
 
     format: Count
     num_agents: Count
     obs_size: Count
     act_size: Count
     hidden: Layers
+    tuned: bool
 
 
 class Place(TypedDict, total=False):

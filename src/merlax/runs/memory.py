@@ -26,6 +26,7 @@ COPIES = {
     "rollouts": 4,
     "playing": 1,
     "update": 1,
+    "tuning": 4,
     "others": 4,
 }
 

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from merlax import files
-from merlax.core.networks import TeamPolicy
+from merlax.core.networks import TeamPolicy, untuned
 from merlax.envs.base import Side
 from merlax.runs import forms
 from merlax.types import UserError
@@ -47,7 +47,7 @@ def load(folder: Path) -> TeamPolicy:
         said = forms.read(folder / "policy.json", forms.Sizes, ("format", *_SIZES))
         if said["format"] != FORMAT:
             raise files.Unreadable("it was made by another version of merlax")
-        sizes = {name: said[name] for name in _SIZES}
+        sizes = {name: said[name] for name in _SIZES} | {"tuned": said.get("tuned", False)}
         files.check_size(folder / "weights.npz", 4 * _num_weights(**sizes))
         empty = _empty(**sizes)
         wanted = {_name(path): files.Shape(leaf.shape, "float32") for path, leaf in _leaves(empty)}
@@ -78,19 +78,22 @@ def _describe(policy: TeamPolicy) -> dict[str, Any]:
         "obs_size": policy.trunk[0].weight.shape[0],
         "act_size": policy.heads.weight.shape[1] // policy.num_agents,
         "hidden": [layer.weight.shape[1] for layer in policy.trunk],
+        **({} if policy.gain is None else {"tuned": True}),
     }
 
 
-def _num_weights(num_agents: int, obs_size: int, act_size: int, hidden: tuple[int, ...]) -> int:
-    """Weights and biases of all layers."""
-    return sum((inputs + 1) * outputs for inputs, outputs in pairwise([obs_size, *hidden, num_agents * act_size]))
+def _num_weights(num_agents: int, obs_size: int, act_size: int, hidden: tuple[int, ...], tuned: bool) -> int:
+    """Weights and biases of all layers, and gains."""
+    layers = sum((inputs + 1) * outputs for inputs, outputs in pairwise([obs_size, *hidden, num_agents * act_size]))
+    return layers + tuned * num_agents * obs_size
 
 
 @functools.lru_cache(64)
-def _empty(num_agents: int, obs_size: int, act_size: int, hidden: tuple[int, ...]) -> TeamPolicy:
+def _empty(num_agents: int, obs_size: int, act_size: int, hidden: tuple[int, ...], tuned: bool) -> TeamPolicy:
     """The shapes of a policy, without computing one."""
     side = Side.equal(num_agents, obs_size, act_size)
-    return jax.eval_shape(lambda: TeamPolicy(jax.random.key(0), side, hidden))
+    dress = untuned if tuned else lambda policy: policy
+    return jax.eval_shape(lambda: dress(TeamPolicy(jax.random.key(0), side, hidden)))
 
 
 def _leaves(policy: TeamPolicy) -> list[tuple[Any, Any]]:

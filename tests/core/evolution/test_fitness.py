@@ -57,6 +57,14 @@ def test_elites_take_their_record_along_and_everyone_else_starts_anew():
     assert inherited.age.tolist() == [4, 2, 0, 0]
 
 
+def test_migrants_keep_what_their_memory_lets_them():
+    record = FitnessRecord(jnp.array([0.1, 0.2, 0.3, 0.4]), jnp.array([1, 2, 3, 9]))
+    selected = Selected(jnp.array([1]), jnp.array([0]), jnp.array([False]))
+    inherited = fitness.inherit(record, selected, migrants=2, memory=5)
+    np.testing.assert_allclose(inherited.mean, [0.2, 0.0, 0.3, 0.4])
+    assert inherited.age.tolist() == [2, 0, 3, 4]
+
+
 def test_teams_of_one_age_are_ranked_by_their_mean():
     record = FitnessRecord(jnp.array([0.3, 0.9, 0.1, 0.5]), jnp.array([2, 2, 2, 2]))
     assert rank(fitness.cautious(record)).tolist() == [1, 3, 0, 2]

@@ -39,6 +39,8 @@ class Fitness(Checked):
     """Episodes per fitness (rollouts per fitness, ξ)."""
     memory: Count = 1
     """Generations over which the fitness of a team that survives unchanged is averaged (1: the newest only)."""
+    migrant_memory: Count = 1
+    """Generations over which a migrant's fitness is averaged, though its weights move meanwhile."""
     same_instances: bool = False
     """Let all teams of a generation play the same episodes, so that none is lucky with its worlds."""
 
@@ -82,11 +84,15 @@ def nothing_known(population: int) -> FitnessRecord:
     return FitnessRecord(jnp.zeros(population), jnp.zeros(population, jnp.int32))
 
 
-def inherit(record: FitnessRecord, selected: Selected) -> FitnessRecord:
-    """The next generation's record: elites keep theirs, everyone else starts anew."""
+def inherit(record: FitnessRecord, selected: Selected, migrants: int = 0, memory: int = 1) -> FitnessRecord:
+    """The next generation's record: elites keep theirs, migrants what `memory` lets them, offspring start anew."""
     fresh = nothing_known(record.age.shape[0])
     kept = selected.elites.shape[0]
-    return jax.tree.map(lambda new, old: new.at[:kept].set(old[selected.elites]), fresh, record)
+    heirs = jax.tree.map(lambda new, old: new.at[:kept].set(old[selected.elites]), fresh, record)
+    if memory == 1 or not migrants:
+        return heirs
+    kept = FitnessRecord(record.mean, jnp.minimum(record.age, memory - 1))
+    return jax.tree.map(lambda new, old: new.at[-migrants:].set(old[-migrants:]), heirs, kept)
 
 
 def describe(fitness: Float[Array, " pop"]) -> FitnessInfo:
