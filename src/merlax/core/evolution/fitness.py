@@ -48,13 +48,6 @@ class Fitness(Checked):
         """The instances [pop, episode] that tell each team's fitness."""
         return instances(key, teams, self.episodes, self.same_instances)
 
-    def __call__(
-        self, record: FitnessRecord, newest: Float[Array, " pop"]
-    ) -> tuple[FitnessRecord, Float[Array, " pop"]]:
-        """Add one generation's fitness to what is known, and return the fitness to rank by."""
-        record = self.extend(record, newest)
-        return record, cautious(record)
-
     def extend(self, record: FitnessRecord, newest: Float[Array, " pop"]) -> FitnessRecord:
         """Add one generation's fitness. With memory 1 only the newest counts, as in the paper."""
         known = ~jnp.isnan(record.mean)  # a team that broke starts anew
@@ -70,13 +63,15 @@ def instances(key: Key, teams: int, episodes: int, same: bool) -> Keys:
     return jax.random.split(key, (teams, episodes))
 
 
-def cautious(record: FitnessRecord) -> Float[Array, " pop"]:
-    """A young team's mean is drawn to the population's, for it may have been lucky.
+def champion(record: FitnessRecord, elites: Int[Array, " elite"]) -> Int[Array, ""]:
+    """The elite to show and to test. Being an elite for a generation takes luck; being champion must not.
 
-    The population's mean counts like one generation of the team's own. Among teams of one age this changes no rank.
+    A team's mean is drawn to the population's, which counts like one generation of its own, so a young team needs a
+    higher one than an old one. Among teams of one age it is the fittest.
     """
     age = record.age.astype(record.mean.dtype)
-    return (age * record.mean + jnp.nanmean(record.mean)) / (age + 1.0)
+    drawn = (age * record.mean + jnp.nanmean(record.mean)) / (age + 1.0)
+    return elites[jnp.argmax(jnp.where(jnp.isnan(drawn), -jnp.inf, drawn)[elites])]
 
 
 def nothing_known(population: int) -> FitnessRecord:
