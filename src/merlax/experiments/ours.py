@@ -17,7 +17,53 @@ def _variant(label: str, *, explore_episodes: int | None = None, **learner: Any)
     return Method(label, "merl", changes)
 
 
+def _without(label: str, **changes: Any) -> Method:
+    """MERL with one ingredient of `fast` removed or changed."""
+    return Method(label, "merl", changes)
+
+
+# The control: what MERL's learner reaches without evolution, with MERL's own discount and updates.
+LEARNER = Method("learner alone", "td3", {"learner": {"reward": "agent", "discount": 0.5}})
+_PAPERS_CRITIC = {"critic_normalised": False, "critic_hidden": [100, 100], "huber": 0.0, "halving_rounds": 0.0}
+
+
 EXPERIMENTS = (
+    Experiment(
+        name="beyond",
+        title="MERL and its learner alone",
+        shows="What evolution adds to its learner: MERL, preset fast, beside the same learner with all the frames.",
+        figure="curves",
+        tasks=tuple(
+            Task(f"rover-{coupling}", {"speed": speed}) for speed in ("pinned", "free") for coupling in (1, 3, 5, 7)
+        ),
+        methods=(MERL, LEARNER),
+        frames=2_000_000,
+        quick=Quick(4_000, SMALL, worlds=("rover-3",)),
+        seeds=(101, 102, 103, 104, 105),
+        claims=tuple(claim for n in (3, 5) for claim in claims(f"rover-{n} (speed pinned)", MERL="MERL")),
+    ),
+    Experiment(
+        name="ingredients",
+        title="MERL on rover-3, each ingredient of preset fast removed in turn",
+        shows="Which part of preset fast does what.",
+        figure="finals",
+        tasks=(Task("rover-3", {"speed": "pinned"}),),
+        methods=(
+            MERL,
+            LEARNER,
+            _without("no tuning", tuning={"pairs": 0}, population=10, selection={"elites": 4}),
+            _without("one role", tuning={"roles": 1}),
+            _without("three roles", tuning={"roles": 3}),
+            _without("a role each", tuning={"roles": 6}),
+            _without("inputs apart", tuning={"reach": 0.0}),
+            _without("the paper's critic", learners=[_PAPERS_CRITIC]),
+            _without("no memory of migrants", fitness={"migrant_memory": 1}),
+            _without("one elite, one child", population=4, selection={"elites": 1}),
+        ),
+        frames=2_000_000,
+        quick=Quick(4_000, SMALL, methods=("MERL", "no tuning")),
+        seeds=(101, 102, 103),
+    ),
     Experiment(
         name="scores",
         title="MERL, preset fast",
