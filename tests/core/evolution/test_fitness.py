@@ -41,6 +41,19 @@ def test_within_memory_the_record_is_the_mean():
     np.testing.assert_allclose(after([(1.0, 0.0), (0.4, 0.6), (0.1, 0.3)], memory=5).mean, [0.5, 0.3], rtol=1e-5)
 
 
+def test_on_the_same_instances_what_is_known_moves_with_what_all_known_teams_score():
+    """The third team is new; the others score 0.2 less than before on average, so its 0.5 is worth more than theirs."""
+    known = FitnessRecord(jnp.array([0.6, 0.4, 0.0]), jnp.array([2, 2, 0]))
+    record = jax.jit(Fitness(memory=10, same_instances=True).extend)(known, jnp.array([0.5, 0.1, 0.5]))
+    np.testing.assert_allclose(record.mean, [0.4 + 0.1 / 3, 0.2 - 0.1 / 3, 0.5], rtol=1e-5)
+
+
+def test_a_broken_team_moves_nobody():
+    known = FitnessRecord(jnp.array([0.6, 0.4]), jnp.array([2, 2]))
+    record = jax.jit(Fitness(memory=10, same_instances=True).extend)(known, jnp.array([0.6, jnp.nan]))
+    np.testing.assert_allclose(record.mean, [0.6, jnp.nan], rtol=1e-5)
+
+
 def test_the_age_never_exceeds_the_memory():
     assert after([(0.0, 0.0)] * 4, memory=3).age.tolist() == [3, 3]
 

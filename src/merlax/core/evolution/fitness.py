@@ -52,8 +52,19 @@ class Fitness(Checked):
         """Add one generation's fitness. With memory 1 only the newest counts, as in the paper."""
         known = ~jnp.isnan(record.mean)  # a team that broke starts anew
         age = jnp.where(known, jnp.minimum(record.age + 1, self.memory), 1)
-        running = record.mean + (newest - record.mean) / age.astype(newest.dtype)
+        before = record.mean + drift(record, newest) if self.same_instances else record.mean
+        running = before + (newest - before) / age.astype(newest.dtype)
         return FitnessRecord(jnp.where(age == 1, newest, running), age)
+
+
+def drift(record: FitnessRecord, newest: Float[Array, " pop"]) -> Float[Array, ""]:
+    """How much more this generation's instances, and its opponent, let those teams score of which something is known.
+
+    What is known of them was told under other conditions; with this added, a newcomer is compared under its own.
+    """
+    known = (record.age > 0) & jnp.isfinite(record.mean) & jnp.isfinite(newest)
+    change = jnp.where(known, newest - record.mean, 0.0)
+    return change.sum() / jnp.maximum(known.sum(), 1).astype(newest.dtype)
 
 
 def instances(key: Key, teams: int, episodes: int, same: bool) -> Keys:
