@@ -11,11 +11,11 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 # Arguments with which an example takes a moment.
 SMALL = {
     "many_seeds_on_one_accelerator": ["2", "2"],
-    "own_mutation": ["8000"],
-    "own_rover_world": ["8000"],
+    "own_mutation": ["15000"],
+    "own_rover_world": ["15000"],
     "stop_at_a_score": ["0.0"],
-    "train_and_plot": ["8000"],
-    "two_learners": ["11000"],
+    "train_and_plot": ["15000"],
+    "two_learners": ["17000"],
 }
 # Examples that are modules for the command line.
 COMMANDS = {

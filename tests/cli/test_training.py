@@ -1,6 +1,7 @@
 """`merlax train` and `merlax resume` as a user meets them: what works, and one sentence for whatever does not."""
 
 import csv
+import dataclasses
 import json
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from PIL import Image
 
 import merlax
 from merlax import cli
+from merlax.algorithms import presets
 
 pytestmark = pytest.mark.slow  # the runs are trained
 
@@ -143,7 +145,7 @@ BAD = {
     "negative POIs": ("rover-3 --env.num-poi -2", "num_poi is -2"),
     "zero episodes": ("rover-3 --fitness.episodes 0", "episodes is 0"),
     "population below elites": ("rover-3 --population 3", "population is 3"),
-    "elites above population": ("rover-3 --selection.elites 9", "it needs at least 11"),
+    "elites above population": ("rover-3 --selection.elites 9", "it needs at least 12"),
     "odd population of ES": ("rover-3 --algorithm es --population 7", "mirrored pairs"),
     "frames below a generation": ("rover-3 --frames 100", "frames is 100"),
     "negative frames": ("rover-3 --frames -1", "frames is -1"),
@@ -241,7 +243,7 @@ def test_the_world_in_the_file_is_as_good_as_the_word(tmp_path, monkeypatch, cap
     assert cli.main(["train", "--config", "config.json", "--population", "8", "--actor-hidden", "8", "8"]) == 2
     assert f"takes up to {(8 * 2 + 5) * 30}" in capsys.readouterr().err
     assert cli.main(["train", "rover-3", "--config", "config.json"]) == 2
-    assert "takes up to 8,000" in capsys.readouterr().err
+    assert "takes up to 14,350" in capsys.readouterr().err
     assert cli.main(["train", "--config", "config.json", "--noise", "0.3", "rovr-3"]) == 2
     assert "Unrecognized options: rovr-3" in capsys.readouterr().err
 
@@ -253,8 +255,12 @@ def test_two_learners_in_a_file_have_options_of_their_own(tmp_path, capsys):
     assert "discount is 7.0; make it a number from 0 to 1" in capsys.readouterr().err
 
 
+FAST = presets.preset("fast", "rover-3")
 SENTENCES = {
-    "settings.population": ("--population 3", lambda: merlax.Merl(population=3)),
+    "settings.population": (
+        "--population 3",
+        lambda: dataclasses.replace(FAST, population=3),
+    ),
     "settings.learners.0.discount": ("--td3.discount 3", lambda: merlax.Td3(discount=3.0)),
     "settings.fitness.episodes": ("--fitness.episodes 0", lambda: merlax.Fitness(episodes=0)),
     "settings.noise": ("--noise -0.5", lambda: merlax.Merl(noise=-0.5)),

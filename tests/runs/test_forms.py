@@ -13,7 +13,7 @@ CONFIG = {
     "versions": {"jax": "1.0"}, "devices": 2,
 }  # fmt: skip
 FINAL = {"mean": 0.5, "interval95": None, "episodes": 200, "finished": True, "peak_memory_mb": 300}
-SIZES = {"format": 1, "num_agents": 3, "obs_size": 5, "act_size": 2, "hidden": [4, 6]}
+SIZES = {"format": 1, "num_agents": 3, "obs_size": 5, "act_size": 2, "hidden": [4, 6], "tuned": False}
 PLACE = {"generation": 3, "frames": 30, "seconds": 0.5, "rounds": 0}
 MANIFEST = {
     "format": 3, "run": {"world": "x"}, "position": PLACE, "arrays": {"a": [[4, 5], "float32", 7]}, "checksum": "abc",

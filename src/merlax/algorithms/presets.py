@@ -67,6 +67,8 @@ FAST_ROVER = dataclasses.replace(
     learners=(FAST_ROVER_TD3,),
     tuning=Tuning(pairs=80, after=30),
 )
+# A world of the user's own: nothing is known of how its agents might divide their work, so nothing is tuned.
+FAST_OWN = dataclasses.replace(FAST_ROVER, population=10, selection=TournamentSelection(), tuning=Tuning())
 
 # Table 1 of the paper; where it is silent, docs/open-values.md.
 PAPER_PARTICLES_TD3 = dataclasses.replace(
@@ -104,6 +106,7 @@ FAST_PARTICLES = dataclasses.replace(
 _MERL: dict[str, dict[str, Merl]] = {
     "particles": {"paper": PAPER_PARTICLES, "fast": FAST_PARTICLES},
     "rover": {"paper": PAPER_ROVER, "fast": FAST_ROVER},
+    "own": {"paper": PAPER_ROVER, "fast": FAST_OWN},
     # Nothing is random in this world, so one episode tells a team's fitness, and what is hard in it is left to
     # evolution: `fast` spends its frames on a larger population instead of 50 noisy episodes of the learner.
     "two-rovers": {
@@ -152,7 +155,7 @@ def preset(name: str, world: str | None, algorithm: str) -> Algorithm: ...
 
 
 def preset(name: str, world: str | None, algorithm: str = "merl") -> Algorithm:
-    """An algorithm with the settings of a preset for a world; an unknown world takes the rover domain's.
+    """An algorithm with the settings of a preset for a world; one of your own takes the rover domain's, without tuning.
 
     The baselines share MERL's settings, half by half, so that a comparison compares methods.
 
@@ -172,8 +175,8 @@ def preset(name: str, world: str | None, algorithm: str = "merl") -> Algorithm:
     if algorithm == "merl":
         return merl
     if algorithm == "ea":
-        # Tuning takes the place of a part of the population, which EA has not.
-        whole = dataclasses.replace(merl, population=10, selection=TournamentSelection()) if merl.tunes else merl
+        # Where tuning takes the place of a part of the population, EA has it all.
+        whole = FAST_OWN if merl.tunes else merl
         return Ea(**{field.name: getattr(whole, field.name) for field in dataclasses.fields(Ea)})
     if algorithm == "es":
         return Es(fitness_episodes=merl.fitness.episodes, same_instances=merl.fitness.same_instances)
@@ -204,7 +207,9 @@ def _imported(name: str) -> Algorithm:
 def _family(world: str | None) -> str:
     if world in _PARTICLES:
         return "particles"
-    return "two-rovers" if world == "two-rovers" else "rover"
+    if world == "two-rovers":
+        return world
+    return "rover" if world is not None and world.startswith("rover-") else "own"
 
 
 def _gradient(merl: Merl, algorithm: str, family: str) -> Gradient:

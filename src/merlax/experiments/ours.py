@@ -6,7 +6,7 @@ from typing import Any
 
 from merlax.experiments import measures
 from merlax.experiments.paper import MERL, SMALL, claims
-from merlax.experiments.spec import Experiment, Method, Quick, Task
+from merlax.experiments.spec import Experiment, Method, Quick, Task, combine
 
 
 def _variant(label: str, *, explore_episodes: int | None = None, **learner: Any) -> Method:
@@ -24,6 +24,7 @@ def _without(label: str, **changes: Any) -> Method:
 
 # The control: what MERL's learner reaches without evolution, with MERL's own discount and updates.
 LEARNER = Method("learner alone", "td3", {"learner": {"reward": "agent", "discount": 0.5}})
+_TUNED = combine(SMALL, {"merl": {"tuning": {"pairs": 2}}})
 _PAPERS_CRITIC = {"critic_normalised": False, "critic_hidden": [100, 100], "huber": 0.0, "halving_rounds": 0.0}
 
 
@@ -38,7 +39,7 @@ EXPERIMENTS = (
         ),
         methods=(MERL, LEARNER),
         frames=2_000_000,
-        quick=Quick(4_000, SMALL, worlds=("rover-3",)),
+        quick=Quick(4_000, _TUNED, worlds=("rover-3",)),
         seeds=(101, 102, 103, 104, 105),
         claims=tuple(claim for n in (3, 5) for claim in claims(f"rover-{n} (speed pinned)", MERL="MERL")),
     ),
@@ -61,7 +62,7 @@ EXPERIMENTS = (
             _without("one elite, one child", population=4, selection={"elites": 1}),
         ),
         frames=2_000_000,
-        quick=Quick(4_000, SMALL, methods=("MERL", "no tuning")),
+        quick=Quick(4_000, _TUNED, methods=("MERL", "no tuning")),
         seeds=(101, 102, 103),
     ),
     Experiment(

@@ -23,7 +23,13 @@ LONG = 100_000_000  # the paper's budget for EA and ES alone
 _FEW_UPDATES = {"batch": 32, "updates_per_frame": 0.02}
 _FEW = {"explore_episodes": 4, "learner": _FEW_UPDATES}
 SMALL: Mapping[str, Mapping[str, Any]] = {
-    "merl": {"explore_episodes": 4, "learners": [_FEW_UPDATES], "population": 6, "fitness": {"episodes": 1}},
+    "merl": {
+        "explore_episodes": 4,
+        "learners": [_FEW_UPDATES],
+        "population": 6,
+        "fitness": {"episodes": 1},
+        "tuning": {"pairs": 0},
+    },
     "ea": {"fitness": {"episodes": 1}},
     "es": {"fitness_episodes": 1},
     "td3": _FEW,

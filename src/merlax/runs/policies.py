@@ -78,7 +78,7 @@ def _describe(policy: TeamPolicy) -> dict[str, Any]:
         "obs_size": policy.trunk[0].weight.shape[0],
         "act_size": policy.heads.weight.shape[1] // policy.num_agents,
         "hidden": [layer.weight.shape[1] for layer in policy.trunk],
-        **({} if policy.gain is None else {"tuned": True}),
+        "tuned": policy.gain is not None,
     }
 
 
