@@ -82,6 +82,7 @@ COLORS = {
     "ES": style.SKY,
     "TD3-mixed": style.VERMILLION,
     "TD3-global": style.ORANGE,
+    "learner alone": style.ORANGE,
     "MATD3": style.VERMILLION,
     "MATD3-mixed": style.VERMILLION,
     "MATD3-global": style.ORANGE,
