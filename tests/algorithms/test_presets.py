@@ -94,7 +94,8 @@ def test_gradient_methods_are_merls_learner_but_for_what_their_name_says(name, a
         expected |= {"critics", "delay", "smoothing"}
     if algorithm in ("matd3", "maddpg"):
         expected |= {"critic", "critic_hidden"}
-        expected |= {"order"} if name == "paper" else {"updates_per_frame", "critic_normalised"}
+        expected |= {"order"} if name == "paper" else {"updates_per_frame", "critic_normalised", "batch"}
+        assert (alone.learner.batch, alone.learner.critic_normalised) in ((256, False), (512, False))
     assert differ == expected
     assert (alone.learner.reward, alone.learner.team_weight, alone.learner.discount) == ("mixed", 10.0, 0.97)
     assert (alone.explore_episodes, alone.noise, alone.actor_hidden) == (50, whole.noise, whole.actor_hidden)

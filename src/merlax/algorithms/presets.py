@@ -125,6 +125,7 @@ _PARTICLES = ("predator-prey", "predator-prey-hard", "physical-deception", "keep
 _BASELINE_DISCOUNT = 0.97  # Table 2: MERL's learner sees 0.5, MATD3 and MADDPG 0.97; in Table 1 all see 0.95
 # Joint critics cost a dozen times MERL's: 8 rounds per 2,500 frames end a run of rover-3 within 12 minutes.
 _JOINT_UPDATES = 0.0032
+_JOINT_BATCH = 256  # at least: with so few rounds, small batches would starve them
 
 
 def names() -> list[str]:
@@ -223,7 +224,7 @@ def _gradient(merl: Merl, algorithm: str, family: str) -> Gradient:
     if algorithm in ("matd3", "maddpg"):
         updates = learner.updates_per_frame if learner.order == "sequential" else _JOINT_UPDATES
         changes |= {"critic": "joint", "order": "joint", "critic_hidden": (300, 300), "updates_per_frame": updates}
-        changes |= {"critic_normalised": False}
+        changes |= {"critic_normalised": False, "batch": max(learner.batch, _JOINT_BATCH)}
     return Gradient(
         learner=dataclasses.replace(learner, **changes),
         actor_hidden=merl.actor_hidden,

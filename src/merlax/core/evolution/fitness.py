@@ -97,8 +97,8 @@ def inherit(record: FitnessRecord, selected: Selected, migrants: int = 0, memory
     heirs = jax.tree.map(lambda new, old: new.at[:kept].set(old[selected.elites]), fresh, record)
     if memory == 1 or not migrants:
         return heirs
-    kept = FitnessRecord(record.mean, jnp.minimum(record.age, memory - 1))
-    return jax.tree.map(lambda new, old: new.at[-migrants:].set(old[-migrants:]), heirs, kept)
+    known = FitnessRecord(record.mean, jnp.minimum(record.age, memory - 1))
+    return jax.tree.map(lambda new, old: new.at[-migrants:].set(old[-migrants:]), heirs, known)
 
 
 def describe(fitness: Float[Array, " pop"]) -> FitnessInfo:
