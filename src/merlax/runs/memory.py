@@ -18,6 +18,7 @@ from merlax.types import UserError
 # Measured by benchmarks/memory.py. The process is between one that compiles all its programs and one that finds them
 # in the cache, which takes up to 300 MB less.
 PROCESS_MB = (480, 600, 650)  # Python, JAX and all programs, by how many sides learn by gradients
+TUNING_MB = 150  # programs of a team that is tuned
 # How often each is held at the peak: beside itself, its copies on other devices and what is made of it.
 COPIES = {
     "population": 8,
@@ -44,7 +45,8 @@ def estimate(game: Game) -> Estimate:
     held = dataclasses.asdict(sizes.sizes(game))
     parts = {name: 4 * copies * held[name] // 2**20 for name, copies in COPIES.items()}  # whole, however large
     learners = sum(isinstance(algorithm, Merl | OffPolicy) for algorithm in (game.algorithm, game.opponent))
-    parts["process"] = PROCESS_MB[learners]
+    tuned = isinstance(game.algorithm, Merl) and game.algorithm.tunes
+    parts["process"] = PROCESS_MB[learners] + TUNING_MB * tuned
     return Estimate(sum(parts.values()), parts)
 
 
