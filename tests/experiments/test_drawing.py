@@ -26,11 +26,17 @@ def drawn(found: Results, out: Path) -> str:
     return words_of(drawing.draw(found, Path("nowhere"), out / "figure.svg"))
 
 
+@pytest.fixture(autouse=True)
+def few_episodes(monkeypatch):
+    monkeypatch.setattr(drawing, "YARDSTICK_EPISODES", 2)
+
+
 def test_curves_have_a_panel_per_world_and_the_published_numbers(tmp_path):
     pinned, free = "rover-3 (speed pinned)", "rover-3 (speed free)"
     words = drawn(made("scores", "champion_score", (pinned, "MERL", [0.5, 0.7]), (free, "MERL", [0.9])), tmp_path)
     for text in (pinned, free, "MERL 0.60", "MERL 0.90"):
         assert f"<!-- {text} -->" in words
+    assert words.count("<!-- hand rule, halves ") == 2
     assert words.count("<!-- paper: MERL 0.48 -->") == 1  # it was made with the speed pinned
 
 
@@ -48,6 +54,18 @@ def test_the_selection_rate_names_an_option_that_all_worlds_share_once(tmp_path)
     words = drawn(rates, tmp_path)
     assert "<!-- Selection rate of migrants (speed pinned) -->" in words
     assert "<!-- rover-3 0.50 -->" in words
+
+
+def test_an_ablation_has_hand_rules_as_rows_and_the_migrants_in_a_second_figure(tmp_path):
+    world = "rover-1 (speed free)"
+    scores = made("beyond", "final_score", (world, "MERL", [0.9]), (world, "TD3 alone", [0.8]))
+    fates = [made("beyond", measure, (world, "MERL", [0.5])) for measure in ("migrant_selected", "tuned_selected")]
+    words = drawn(Results((*scores.rows, *fates[0].rows, *fates[1].rows)), tmp_path)
+    for text in ("MERL", "TD3 alone", "hand rule", "hand rule, halves"):
+        assert f"<!-- {text} -->" in words
+    selected = words_of(tmp_path / "figure-selection.svg")
+    assert "<!-- the tuned team 0.50 -->" in selected
+    assert "<!-- the learner's team 0.50 -->" in selected
 
 
 def test_finals_show_what_was_measured_or_else_the_final_scores(tmp_path):

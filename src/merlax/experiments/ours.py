@@ -17,6 +17,30 @@ def _variant(label: str, *, explore_episodes: int | None = None, **learner: Any)
     return Method(label, "merl", changes)
 
 
+def _tuned(label: str, **tuning: Any) -> Method:
+    """MERL with another tuning."""
+    return Method(f"MERL, {label}", "merl", {"tuning": tuning})
+
+
+CONTROL = Method("TD3 alone", "td3", {"learner": {"reward": "agent", "discount": 0.5}})  # MERL's own discount
+WITHOUT = (
+    _tuned("no tuning", pairs=0),
+    _tuned("1 role", roles=1),
+    _tuned("3 roles", roles=3),
+    _tuned("a role each", roles=1000),  # as many as there are agents, at most
+    Method(
+        "MERL, plain critic",
+        "merl",
+        {"learners": [{"critic_hidden": [100, 100], "critic_normalised": False, "huber": 0.0}]},
+    ),
+    # The elite, the migrants and one child of theirs, unmutated: the smallest population that there can be.
+    Method(
+        "MERL, no mutants",
+        "merl",
+        {"population": 4, "selection": {"elites": 1}, "mutation": {"probability": 0.0}},
+    ),
+)
+
 EXPERIMENTS = (
     Experiment(
         name="scores",
@@ -33,6 +57,20 @@ EXPERIMENTS = (
         frames=2_000_000,
         quick=Quick(4_000, SMALL),
         claims=(*claims("rover-3 (speed pinned)", MERL="MERL"), *claims("two-rovers", MERL="MERL")),
+    ),
+    Experiment(
+        name="beyond",
+        title="What each part of MERL adds",
+        shows="MERL beside its learner alone, without each of its parts in turn, and beside hand rules; how often the "
+        "teams of the learner and of the tuning are selected is a second figure.",
+        figure="ablation",
+        tasks=tuple(
+            Task(f"rover-{coupling}", {"speed": speed}) for coupling in (1, 3, 5, 7) for speed in ("pinned", "free")
+        ),
+        methods=(MERL, CONTROL, *WITHOUT),
+        frames=2_000_000,
+        quick=Quick(4_000, SMALL, methods=("MERL", "TD3 alone", "MERL, no mutants"), worlds=("rover-1",)),
+        seeds=(2024, 2025, 2026, 2027, 2028),
     ),
     Experiment(
         name="two-rovers-ea",

@@ -19,8 +19,8 @@ _ROW = 1.75  # inches per panel
 DASHES = (4, 3)  # a published number
 
 
-def compare(panels: Sequence[Panel], out: Path, *, title: str) -> None:
-    """Draw a panel per world, below each other: a line per method in its 95% band, published numbers and hand rules dashed."""
+def compare(panels: Sequence[Panel], out: Path, *, title: str, measure: str = "team score") -> None:
+    """Draw a panel per world: a line per method in its 95% band, published numbers and hand rules dashed."""
     style.check_suffix(out, style.STILLS)
     _refuse_nothing(panels)
     fig, axes = style.panels(len(panels), style.COLUMN_WIDTH, 0.65 + _ROW * len(panels))
@@ -29,7 +29,7 @@ def compare(panels: Sequence[Panel], out: Path, *, title: str) -> None:
         labels[ax] = [draw_line(ax, line) for line in panel.lines] + draw_references(ax, panel.references)
         labels[ax] += draw_references(ax, panel.hand_rules, "")
         style.title(ax, panel.title)
-        ax.set_ylabel("team score", fontsize=style.TEXT, color=style.INK)
+        ax.set_ylabel(measure, fontsize=style.TEXT, color=style.INK)
         unit_scale(ax, [line.mean for line in panel.lines])
     frames_axis(axes[-1], max(line.frames[-1] for panel in panels for line in panel.lines))
     style.headline(fig, title)
@@ -65,7 +65,7 @@ def draw_line(ax: Axes, line: Line) -> Label:
 
 
 def draw_references(ax: Axes, references: Sequence[Reference], source: str = "paper: ") -> list[Label]:
-    """Draw numbers, published ones if nothing else is said, as dashed lines; return their names. Equal ones share one."""
+    """Draw numbers, published ones unless told, as dashed lines, and return their names; equal ones share a line."""
     labels = []
     for value, same in groupby(sorted(references, key=lambda r: r.value), key=lambda r: r.value):
         ax.axhline(value, color=style.INK, linewidth=0.9, dashes=DASHES, zorder=1)

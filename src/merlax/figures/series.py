@@ -75,6 +75,8 @@ class Finals:
     methods: tuple[str, ...]
     points: Mapping[str, tuple[Point, ...]]
     """By measure; `at` is a method's place among the methods."""
+    hand_rules: tuple[Reference, ...] = ()
+    """Scores of hand rules, which are rows of their own."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ COLORS = {
     "MADDPG": style.PURPLE,
     "MADDPG-mixed": style.PURPLE,
     "MADDPG-global": style.BROWN,
+    "the learner's team": style.VERMILLION,
+    "the tuned team": style.BLUE,
     "rover-1": style.SKY,
     "rover-3": style.BLUE,
     "rover-7": style.BLACK,
