@@ -108,16 +108,26 @@ def open_run(path: Path, env: str | None) -> Run:
     return reader.load(path, named_env(env, path))
 
 
+def parse_team(options: type, command: str, args: Sequence[str], description: str | None) -> tuple[Any, list[str]]:
+    """The options of a command about a team, and those of the world, if the team is a rule on one."""
+    o, rest = parse_known(options, command, args, description=description)
+    if rest and not _is_rule(o):
+        parse(options, command, args, description)  # which says what is wrong
+    return o, rest
+
+
 def find_team(o: Any, rest: Sequence[str], command: str) -> Run | Lineup:
     """The team that a command is about: a run's, or with --team a rule on a world, whose options `rest` gives."""
     devices.prepare()
-    if o.team is not None and teams.is_world(o.run):
+    if _is_rule(o):
         return teams.by_rule(_with_options(envs.make(str(o.run)), rest, command), o.team)
-    if rest:
-        raise UserError(f"Unrecognized options: {' '.join(rest)}; `merlax {command} --help` explains every option.")
     if teams.is_world(o.run) and not o.run.exists():
         teams.find(o.run)  # which says how to name its rule
     return teams.find(open_run(o.run, o.env), o.team)
+
+
+def _is_rule(o: Any) -> bool:
+    return o.team is not None and teams.is_world(o.run)
 
 
 def _with_options(env: Env, args: Sequence[str], command: str) -> Env:

@@ -11,7 +11,7 @@ from rich.table import Table
 from tyro.conf import Positional, arg
 
 from merlax import api
-from merlax.cli.parsing import find_team, open_run, parse, parse_known, show
+from merlax.cli.parsing import find_team, open_run, parse, parse_team, show
 from merlax.config import to_json
 from merlax.runs.diagnosis import EPISODES, Finding
 from merlax.runs.evaluation import FINAL_EPISODES
@@ -44,7 +44,7 @@ def evaluate(args: Sequence[str]) -> int:
         json: bool = False
         """Print JSON instead of a sentence."""
 
-    o, rest = parse_known(Options, "evaluate", args, description=evaluate.__doc__)
+    o, rest = parse_team(Options, "evaluate", args, evaluate.__doc__)
     against = o.against if o.against in (None, SCRIPTED) else open_run(Path(o.against), o.env)
     result = api.evaluate(find_team(o, rest, "evaluate"), o.episodes, o.seed, against)
     if o.json:
@@ -74,7 +74,7 @@ def diagnose(args: Sequence[str]) -> int:
         json: bool = False
         """Print JSON instead of a table."""
 
-    o, rest = parse_known(Options, "diagnose", args, description=diagnose.__doc__)
+    o, rest = parse_team(Options, "diagnose", args, diagnose.__doc__)
     found = api.diagnose(find_team(o, rest, "diagnose"), o.episodes, o.seed)
     if o.json:
         print(to_json(dataclasses.asdict(found)))
@@ -149,6 +149,6 @@ def render(args: Sequence[str]) -> int:
         env: str | None = None
         """The world again as module:World, if it is one of your own."""
 
-    o, rest = parse_known(Options, "render", args, description=render.__doc__)
+    o, rest = parse_team(Options, "render", args, render.__doc__)
     print(api.render(find_team(o, rest, "render"), o.out, o.seed))
     return 0

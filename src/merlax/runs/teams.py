@@ -56,7 +56,8 @@ def find(target: Run | Lineup | Env | str | Path, rule: str | None = None, env: 
         return by_rule(str(target), rule)
     if is_world(target) and not Path(target).exists():
         raise UserError(
-            f"'{target}' is a world, not a run folder; name a run, or a hand rule of the world: team {SCRIPTED}."
+            f"'{target}' is a world, not a run folder; name a run, or a hand rule of the world, such as --team {SCRIPTED} "
+            f"(in Python team='{SCRIPTED}')."
         )
     run = reader.load(target, env)
     return run if rule is None else by_rule(run, rule)
