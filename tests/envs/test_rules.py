@@ -27,8 +27,9 @@ def test_every_world_ships_a_rule_for_its_team(name):
 
 def test_a_rule_sees_what_it_says_that_it_sees():
     by_obs, by_state = (Rule(lambda given: given, "", sees) for sees in ("observations", "state"))
-    assert by_obs("the state", OBS) is OBS
-    assert by_state(OBS, "what is seen") is OBS
+    other = jnp.zeros((3, 1))
+    assert by_obs(other, OBS) is OBS
+    assert by_state(OBS, other) is OBS
 
 
 def test_a_world_without_rules_can_stand_still():

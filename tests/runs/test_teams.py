@@ -22,7 +22,7 @@ def test_a_rule_meets_the_scripted_opponent_unless_told():
 
 def test_figures_show_the_rules_by_name():
     assert {rule: score.mean for rule, score in teams.yardsticks(Tag(), 2).items()} == {SCRIPTED: 0.0}
-    assert (teams.label(SCRIPTED), teams.label("halves")) == ("hand rule", "hand rule, halves")
+    assert (teams.label(SCRIPTED), teams.label("halves")) == ("hand rule", "halves rule")
 
 
 @pytest.mark.parametrize(

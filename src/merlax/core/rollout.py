@@ -199,13 +199,8 @@ def _play_instances(keys: Keys, field: Field, player: Player) -> Episode:
     return play_team(keys, field, player, keep=False).episode
 
 
-@partial(jax.jit, compiler_options=devices.QUICK_COMPILE)
-def histories(keys: Keys, field: Field, player: Player) -> tuple[Float[Array, " episode"], History]:
-    """Scores and everything that happened in a team's episodes, on the same instances as `play_instances`."""
-    return jax.vmap(lambda key: _history(key, field, player))(keys)
-
-
-def _history(key: Key, field: Field, player: Player) -> tuple[Float[Array, ""], History]:
+def history(key: Key, field: Field, player: Player) -> tuple[Float[Array, ""], History]:
+    """Play one episode without noise, on the instance that `play` has for this key: its score, and what happened."""
     env, players = field.env, (player, *field.opponents)
     key_reset, _, key_steps = jax.random.split(key, 3)
     obs, first = base.reset(env, key_reset)
@@ -235,5 +230,5 @@ class Trace(eqx.Module):
 @jax.jit
 def trace(key: Key, field: Field, player: Player) -> Trace:
     """Play one episode without noise, on the same instance as `play` with this key, and keep every state."""
-    score, history = _history(key, field, player)
-    return Trace(history.states, history.steps, score)
+    score, played = history(key, field, player)
+    return Trace(played.states, played.steps, score)

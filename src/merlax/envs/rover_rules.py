@@ -27,7 +27,8 @@ def to_nearest(
 def to_nearest_seen(obs: Obs, sectors: int, encoding: str) -> Action:
     """The greedy rule by what the rovers see, who go on to a POI for one step after it was observed."""
     poi = obs[:, 1 + sectors : 1 + 2 * sectors]  # the nearer, the larger, in both encodings
-    wanted = QUARTER - (jnp.argmax(poi, axis=1) + 0.5) * (2 * math.pi / sectors)  # from +x, not clockwise from +y
+    sector = jnp.argmax(poi, axis=1).astype(jnp.float32)
+    wanted = QUARTER - (sector + 0.5) * (2 * math.pi / sectors)  # from +x, not clockwise from +y
     heading = jnp.arctan2(obs[:, -2], obs[:, -1]) if encoding == "clean" else math.pi * obs[:, -1]
     return drive(heading, wanted)
 
@@ -70,4 +71,5 @@ def _mean_distance(
 ) -> Float[Array, " poi"]:
     """How far the members of a group are from each POI, on average; 0 if there are none."""
     distance = jnp.sqrt(jnp.sum((poi[None] - position[:, None]) ** 2, axis=-1))
-    return jnp.sum(jnp.where(members[:, None], distance, 0.0), axis=0) / jnp.maximum(jnp.sum(members), 1)
+    size = jnp.maximum(jnp.sum(members.astype(jnp.float32)), 1.0)
+    return jnp.sum(jnp.where(members[:, None], distance, 0.0), axis=0) / size

@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -14,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from merlax.core import rollout
+from merlax.core import devices, rollout
 from merlax.core.networks import TeamPolicy, with_heads
 from merlax.core.players import Benched, Player, PolicyPlayer
 from merlax.core.rollout import Field
@@ -24,7 +25,7 @@ from merlax.runs import evaluation, terminal
 from merlax.runs.evaluation import Score
 from merlax.runs.reader import Run
 from merlax.runs.teams import Lineup
-from merlax.types import Key
+from merlax.types import Key, Keys
 
 EPISODES = 400
 BOUND = 0.95  # an action beyond it is at its bound
@@ -98,10 +99,14 @@ class Sums(eqx.Module):
     number: Float[Array, " classes"]
 
 
-@jax.jit
-def _examine(keys: Array, field: Field, player: Player, counts: Array) -> tuple[Array, list[Sums]]:
-    scores, history = rollout.histories(keys, field, player)
-    return scores, [_sums(measure, counts) for measure in jax.vmap(lambda one: _measures(field.env, one))(history)]
+@partial(jax.jit, compiler_options=devices.QUICK_COMPILE)
+def _examine(keys: Keys, field: Field, player: Player, counts: Array) -> tuple[Array, list[Sums]]:
+    def one(key: Key) -> tuple[Array, list[diagnosis.Measure]]:
+        score, history = rollout.history(key, field, player)
+        return score, _measures(field.env, history)
+
+    scores, measures = jax.vmap(one)(keys)
+    return scores, [_sums(measure, counts) for measure in measures]
 
 
 def _measures(env: Any, history: History) -> list[diagnosis.Measure]:

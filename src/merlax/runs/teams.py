@@ -56,7 +56,7 @@ def find(target: Run | Lineup | Env | str | Path, rule: str | None = None, env: 
         return by_rule(str(target), rule)
     if is_world(target) and not Path(target).exists():
         raise UserError(
-            f"'{target}' is a world, not a run folder; name a run, or a hand rule of the world, such as --team {SCRIPTED} "
+            f"'{target}' is a world, not a run folder; name a run, or a hand rule of it, such as --team {SCRIPTED} "
             f"(in Python team='{SCRIPTED}')."
         )
     run = reader.load(target, env)
@@ -90,4 +90,4 @@ def yardsticks(where: Run | Env, episodes: int = FINAL_EPISODES) -> dict[str, Sc
 
 def label(rule: str) -> str:
     """What a figure calls a hand rule."""
-    return "hand rule" if rule == SCRIPTED else f"hand rule, {rule}"
+    return "hand rule" if rule == SCRIPTED else f"{rule} rule"
