@@ -46,7 +46,9 @@ def _histogram(ax: Axes, scores: np.ndarray) -> None:
         _bars(ax, Bars("scores of the episodes", tuple(map(number, values)), tuple(shares), percent=True))
         return
     style.dress(ax)
-    ax.hist(scores, bins=20, weights=np.full(scores.shape, 1 / len(scores)), color=style.BLUE, alpha=0.85)
+    whole = np.allclose(scores, scores.round()) and np.ptp(scores) <= 40  # such as touches: a bar for each number
+    bins = np.arange(scores.min() - 0.5, scores.max() + 1.0) if whole else 20
+    ax.hist(scores, bins=bins, weights=np.full(scores.shape, 1 / len(scores)), color=style.BLUE, alpha=0.85)
     ax.axvline(scores.mean(), color=style.INK, linewidth=0.9, dashes=(4, 3))
     ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -74,6 +74,7 @@ def score(parts: Iterable[np.ndarray]) -> Score:
     return Score(float(scores.mean()), half, scores.size)
 
 
+@runtime_checkable
 class Played(Protocol):
     """A team that can play where it belongs: a run, or a lineup."""
 
