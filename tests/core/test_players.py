@@ -40,7 +40,7 @@ def test_a_scripted_player_follows_the_rule_of_its_side():
 
 def test_a_world_without_a_rule_has_no_scripted_player():
     with pytest.raises(AssertionError, match="without a rule"):
-        ScriptedPlayer(1).act(Countdown(), state(), OBS)
+        ScriptedPlayer(0).act(Countdown(), state(), OBS)
 
 
 def test_benched_agents_do_nothing_and_the_others_what_they_did():

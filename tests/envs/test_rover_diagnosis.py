@@ -19,13 +19,13 @@ def told(places, observed=(False,) * 4, turn=0.0, before=None, coupling=3) -> di
     end = jnp.array(places, jnp.float32)
     start = end if before is None else jnp.array(before, jnp.float32)
     share = jnp.linspace(0.0, 1.0, STEPS + 1)[:, None, None]
-    states = RoverState(
-        position=start[None] + share * (end - start)[None],
-        speed=jnp.zeros((STEPS + 1, num)),
-        turn=jnp.full((STEPS + 1, num), turn),
-        poi=jnp.broadcast_to(jnp.array(POI), (STEPS + 1, 4, 2)),
-        observed=jnp.broadcast_to(jnp.array(observed), (STEPS + 1, 4)),
-        time=jnp.arange(STEPS + 1),
+    states = jax.vmap(RoverState)(
+        start[None] + share * (end - start)[None],
+        jnp.zeros((STEPS + 1, num)),
+        jnp.full((STEPS + 1, num), turn),
+        jnp.broadcast_to(jnp.array(POI), (STEPS + 1, 4, 2)),
+        jnp.broadcast_to(jnp.array(observed), (STEPS + 1, 4)),
+        jnp.arange(STEPS + 1),
     )
     history = History(states, jnp.zeros((STEPS, num, 2)), jnp.zeros((STEPS, num)), jnp.ones(STEPS, bool))
     found = jax.jit(Rover(num_agents=num, coupling=coupling).diagnose)(history)
