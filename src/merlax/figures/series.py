@@ -95,6 +95,7 @@ COLORS = {
     "MERL": style.BLUE,
     "EA": style.GREEN,
     "ES": style.SKY,
+    "TD3 alone": style.ORANGE,
     "TD3-mixed": style.VERMILLION,
     "TD3-global": style.ORANGE,
     "MATD3": style.VERMILLION,
