@@ -11,7 +11,9 @@ and another process goes on.
 from __future__ import annotations
 
 import collections
+import ctypes
 import faulthandler
+import gc
 import json
 import os
 import queue
@@ -240,6 +242,8 @@ def serve(seed: int, folder: Path, kind: str | None) -> None:
                 continue
             if memory_mb("VmRSS") > CLEAR_MB:
                 jax.clear_caches()
+                gc.collect()
+                ctypes.CDLL(None).malloc_trim(0)  # else what was freed stays the process' own, and it clears every time
             Path("/proc/self/clear_refs").write_text("5")  # forgets the peak
             watch = Stopwatch()
             faulthandler.dump_traceback_later(GIVE_UP - 5)  # for the one who looks for the cause

@@ -56,12 +56,12 @@ def test_the_selection_rate_names_an_option_that_all_worlds_share_once(tmp_path)
     assert "<!-- rover-3 0.50 -->" in words
 
 
-def test_an_ablation_has_hand_rules_as_rows_and_the_migrants_in_a_second_figure(tmp_path):
+def test_curves_with_a_tuned_team_have_a_second_figure_of_how_often_it_is_selected(tmp_path):
     world = "rover-1 (speed free)"
-    scores = made("beyond", "final_score", (world, "MERL", [0.9]), (world, "TD3 alone", [0.8]))
+    scores = made("beyond", "champion_score", (world, "MERL", [0.9]), (world, "learner alone", [0.8]))
     fates = [made("beyond", measure, (world, "MERL", [0.5])) for measure in ("migrant_selected", "tuned_selected")]
     words = drawn(Results((*scores.rows, *fates[0].rows, *fates[1].rows)), tmp_path)
-    for text in ("MERL", "TD3 alone", "hand rule", "halves rule"):
+    for text in ("MERL 0.90", "learner alone 0.80"):
         assert f"<!-- {text} -->" in words
     selected = words_of(tmp_path / "figure-selection.svg")
     assert "<!-- the tuned team 0.50 -->" in selected
@@ -70,7 +70,9 @@ def test_an_ablation_has_hand_rules_as_rows_and_the_migrants_in_a_second_figure(
 
 def test_finals_show_what_was_measured_or_else_the_final_scores(tmp_path):
     scores = made("two-rovers-ea", "final_score", ("two-rovers", "EA, fast", [1.0]), ("two-rovers", "EA, paper", [0.5]))
-    assert "<!-- final score -->" in drawn(scores, tmp_path)
+    words = drawn(scores, tmp_path)
+    assert "<!-- final score -->" in words
+    assert "<!-- hand rule -->" in words  # a row of its own
     more = made("touches", "score_against_own", ("predator-prey", "MERL", [1.5, 1.7]))
     also = made("touches", "final_score", ("predator-prey", "MERL", [1.0, 1.0]))
     words = drawn(Results((*more.rows, *also.rows)), tmp_path)

@@ -8,7 +8,7 @@ NAMED = {experiment.name: experiment for experiment in ours.EXPERIMENTS}
 
 
 def test_our_experiments_are_there():
-    assert list(NAMED) == ["scores", "two-rovers-ea", "tune-particles", "touches"]
+    assert list(NAMED) == ["beyond", "ingredients", "scores", "two-rovers-ea", "tune-particles", "touches"]
 
 
 def test_scores_train_as_long_as_the_docs_say():
@@ -27,7 +27,7 @@ def test_only_the_pinned_speed_is_compared_with_the_published_score():
 
 def test_tuning_keeps_to_seeds_that_no_score_comes_from():
     assert set(NAMED["tune-particles"].seeds) <= set(range(1, 10))
-    for name in ("scores", "two-rovers-ea", "touches"):
+    for name in ("beyond", "ingredients", "scores", "two-rovers-ea", "touches"):
         assert not set(NAMED[name].seeds) & set(range(1, 10))
 
 
@@ -50,3 +50,18 @@ def test_the_variant_that_won_is_the_preset():
 def test_ea_is_compared_by_preset():
     fast, paper = NAMED["two-rovers-ea"].methods
     assert presets.preset(fast.preset, "two-rovers", "ea") != presets.preset(paper.preset, "two-rovers", "ea")
+
+
+def test_the_control_is_merls_own_learner_with_the_agents_reward():
+    merl, alone = (jobs.record(Job(NAMED["beyond"].tasks[0], method, 101, 1000)) for method in NAMED["beyond"].methods)
+    assert merl is not None
+    assert alone is not None
+    assert alone["settings"]["learner"] == merl["settings"]["learners"][0]
+    assert alone["settings"]["learner"]["reward"] == "agent"
+
+
+def test_every_ingredient_that_is_removed_was_there():
+    first, task = jobs.record(Job(NAMED["beyond"].tasks[1], ours.MERL, 101, 1000)), NAMED["ingredients"].tasks[0]
+    settings = [jobs.record(Job(task, method, 101, 1000)) for method in NAMED["ingredients"].methods]
+    assert settings[0] == first
+    assert all(own != other for i, own in enumerate(settings) for other in settings[:i])

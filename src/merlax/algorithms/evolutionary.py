@@ -51,11 +51,12 @@ class Evolutionary(Algorithm):
         return 0
 
     def evolve(self, key: Key, teams: TeamPolicy, record: FitnessRecord, newest: Float[Array, " pop"]) -> Evolved:
-        """Lines 10–16: rank every team by its newest fitness and what is known of it, select, cross, mutate."""
+        """Lines 10–16: rank every team by what is known of it, select, cross, mutate."""
         key_select, key_evolve = jax.random.split(key)
-        record, ranked_by = self.fitness(record, newest)
-        selected = self.selection(key_select, ranked_by, self.population - self.num_migrants)
-        champion = jax.tree.map(lambda leaf: leaf[selected.elites[0]], teams)
+        record = self.fitness.extend(record, newest)
+        selected = self.selection(key_select, record.mean, self.population - self.num_migrants)
+        best = fitness.champion(record, selected.elites)
+        champion = jax.tree.map(lambda leaf: leaf[best], teams)
 
         children = operators.evolve(key_evolve, teams, selected, self.crossover, self.mutation)
         heirs = fitness.inherit(record, selected, self.num_migrants, self.fitness.migrant_memory)

@@ -52,7 +52,7 @@ FAST_TWO_ROVERS_TD3 = dataclasses.replace(
 )
 FAST_ROVER_TD3 = dataclasses.replace(
     FAST_TWO_ROVERS_TD3,
-    batch=64,
+    batch=32,
     updates_per_frame=0.05,
     critic_hidden=(100, 100, 100),
     critic_normalised=True,

@@ -22,7 +22,7 @@ _SMOOTH, _SMOOTH_RATE = 0.05, 0.15  # shares of a run that running means reach b
 def draw(found: Results, root: Path, out: Path) -> Path:
     """Draw the figure of an experiment; only trajectories need the run folders, too: `root`."""
     experiment = catalogue.experiment(found.experiment)
-    drawings = {"curves": _curves, "sweep": _sweep, "selection": _selection, "finals": _finals, "ablation": _ablation}
+    drawings = {"curves": _curves, "sweep": _sweep, "selection": _selection, "finals": _finals}
     if experiment.figure == "trajectories":
         _trajectories(found, experiment, root, out)
     else:
@@ -39,6 +39,19 @@ def _curves(found: Results, experiment: Experiment, out: Path) -> None:
         known = [Reference(method, score) for method, score in scores.items() if score is not None]
         panels.append(Panel(world, tuple(line for line in lines if line), tuple(known), hand_rules(experiment, world)))
     figures.compare(panels, out, title=experiment.title)
+    _migrants(found, experiment, out.with_name(f"{out.stem}-selection{out.suffix}"))
+
+
+def _migrants(found: Results, experiment: Experiment, out: Path) -> None:
+    """Where a tuned team joins the learner's, how often each of the two is selected: a second figure."""
+    names = {"migrant_selected": "the learner's team", "tuned_selected": "the tuned team"}
+    panels = []
+    for world in found.worlds:
+        lines = [_line(found, world, REFERENCE, measure, _SMOOTH_RATE, name) for measure, name in names.items()]
+        if all(lines):
+            panels.append(Panel(world, tuple(_begun(line) for line in lines if line)))
+    if panels:
+        figures.compare(panels, out, title=f"{experiment.title}: migrants selected", measure="share selected")
 
 
 def hand_rules(experiment: Experiment, world: str) -> tuple[Reference, ...]:
@@ -90,21 +103,6 @@ def _finals(found: Results, experiment: Experiment, out: Path) -> None:
         known = {name: own for name, own in points.items() if own}
         panels.append(Finals(world, tuple(methods), known, hand_rules(experiment, world)))
     figures.draw_finals(panels, out, title=experiment.title)
-
-
-def _ablation(found: Results, experiment: Experiment, out: Path) -> None:
-    """The final scores and, in a second figure beside it, how often the migrants of the whole method are selected."""
-    _finals(found, experiment, out)
-    names = {"migrant_selected": "the learner's team", "tuned_selected": "the tuned team"}
-    panels = []
-    for world in found.worlds:
-        lines = [_line(found, world, REFERENCE, measure, _SMOOTH_RATE, name) for measure, name in names.items()]
-        panels.append(Panel(world, tuple(_begun(line) for line in lines if line)))
-    beside = out.with_name(f"{out.stem}-selection{out.suffix}")
-    title = f"{experiment.title}: migrants selected"
-    panels = [panel for panel in panels if panel.lines]
-    if panels:
-        figures.compare(panels, beside, title=title, measure="share selected")
 
 
 def _trajectories(found: Results, experiment: Experiment, root: Path, out: Path) -> None:

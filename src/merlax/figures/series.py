@@ -95,7 +95,7 @@ COLORS = {
     "MERL": style.BLUE,
     "EA": style.GREEN,
     "ES": style.SKY,
-    "TD3 alone": style.ORANGE,
+    "learner alone": style.VERMILLION,
     "TD3-mixed": style.VERMILLION,
     "TD3-global": style.ORANGE,
     "MATD3": style.VERMILLION,

@@ -8,12 +8,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from merlax.core.evolution import fitness, selection
+from merlax.core.evolution import fitness
 from merlax.core.evolution.fitness import Fitness, FitnessRecord
 from merlax.core.evolution.selection import Selected
 from merlax.types import UserError
 
-rank = jax.jit(lambda ranked_by: selection.rank(jax.random.key(0), ranked_by))
+choose = jax.jit(fitness.champion)
+
+
+def champion(record, elites=None) -> int:
+    return int(choose(record, jnp.arange(record.age.size) if elites is None else jnp.array(elites)))
 
 
 @functools.cache
@@ -37,13 +41,26 @@ def test_within_memory_the_record_is_the_mean():
     np.testing.assert_allclose(after([(1.0, 0.0), (0.4, 0.6), (0.1, 0.3)], memory=5).mean, [0.5, 0.3], rtol=1e-5)
 
 
+def test_on_the_same_instances_what_is_known_moves_with_what_all_known_teams_score():
+    """The third team is new; the others score 0.2 less than before on average, so its 0.5 is worth more than theirs."""
+    known = FitnessRecord(jnp.array([0.6, 0.4, 0.0]), jnp.array([2, 2, 0]))
+    record = jax.jit(Fitness(memory=10, same_instances=True).extend)(known, jnp.array([0.5, 0.1, 0.5]))
+    np.testing.assert_allclose(record.mean, [0.4 + 0.1 / 3, 0.2 - 0.1 / 3, 0.5], rtol=1e-5)
+
+
+def test_a_broken_team_moves_nobody():
+    known = FitnessRecord(jnp.array([0.6, 0.4]), jnp.array([2, 2]))
+    record = jax.jit(Fitness(memory=10, same_instances=True).extend)(known, jnp.array([0.6, jnp.nan]))
+    np.testing.assert_allclose(record.mean, [0.6, jnp.nan], rtol=1e-5)
+
+
 def test_the_age_never_exceeds_the_memory():
     assert after([(0.0, 0.0)] * 4, memory=3).age.tolist() == [3, 3]
 
 
 def test_a_team_that_broke_once_starts_anew():
     record = FitnessRecord(jnp.array([1.0, jnp.nan]), jnp.array([3, 3]))
-    assert jnp.isnan(fitness.cautious(record)).tolist() == [False, True]
+    assert champion(record) == 0
     record = extender(10)(record, jnp.array([2.0, 4.0]))
     assert record.mean.tolist() == [1.25, 4.0]
     assert record.age.tolist() == [4, 1]
@@ -65,28 +82,22 @@ def test_migrants_keep_what_their_memory_lets_them():
     assert inherited.age.tolist() == [2, 0, 3, 4]
 
 
-def test_teams_of_one_age_are_ranked_by_their_mean():
+def test_of_elites_of_one_age_the_fittest_is_champion():
+    assert champion(FitnessRecord(jnp.array([0.3, 0.9, 0.1, 0.5]), jnp.array([2, 2, 2, 2]))) == 1
+
+
+def test_to_be_champion_a_young_team_needs_a_higher_mean_than_an_old_one():
+    assert champion(FitnessRecord(jnp.array([0.80, 0.81, 0.0]), jnp.array([10, 1, 1]))) == 0
+    assert champion(FitnessRecord(jnp.array([0.60, 0.81, 0.0]), jnp.array([10, 1, 1]))) == 1
+
+
+def test_only_an_elite_becomes_champion():
     record = FitnessRecord(jnp.array([0.3, 0.9, 0.1, 0.5]), jnp.array([2, 2, 2, 2]))
-    assert rank(fitness.cautious(record)).tolist() == [1, 3, 0, 2]
+    assert champion(record, elites=(2, 3)) == 3
 
 
-def test_a_young_team_needs_a_higher_mean_than_an_old_one():
-    record = FitnessRecord(jnp.array([0.80, 0.81, 0.0]), jnp.array([10, 1, 1]))
-    assert rank(fitness.cautious(record))[0] == 0
-
-
-def test_a_fitness_that_is_no_number_spoils_no_other_teams_rank():
-    record = FitnessRecord(jnp.array([0.3, jnp.nan, 0.5]), jnp.array([1, 1, 1]))
-    ranked_by = fitness.cautious(record)
-    assert np.isfinite(ranked_by[jnp.array([0, 2])]).all()
-    assert rank(ranked_by).tolist() == [2, 0, 1]
-
-
-def test_a_generation_is_ranked_by_the_record_that_it_extends():
-    known, newest = FitnessRecord(jnp.array([0.8, 0.0]), jnp.array([9, 0])), jnp.array([0.6, 0.7])
-    record, ranked_by = Fitness(memory=10)(known, newest)
-    np.testing.assert_allclose(record.mean, [0.78, 0.7], rtol=1e-5)
-    np.testing.assert_array_equal(ranked_by, fitness.cautious(record))
+def test_a_fitness_that_is_no_number_spoils_no_other_team():
+    assert champion(FitnessRecord(jnp.array([0.3, jnp.nan, 0.5]), jnp.array([1, 1, 1]))) == 2
 
 
 def drawn(same: bool):

@@ -48,19 +48,23 @@ class Fitness(Checked):
         """The instances [pop, episode] that tell each team's fitness."""
         return instances(key, teams, self.episodes, self.same_instances)
 
-    def __call__(
-        self, record: FitnessRecord, newest: Float[Array, " pop"]
-    ) -> tuple[FitnessRecord, Float[Array, " pop"]]:
-        """Add one generation's fitness to what is known, and return the fitness to rank by."""
-        record = self.extend(record, newest)
-        return record, cautious(record)
-
     def extend(self, record: FitnessRecord, newest: Float[Array, " pop"]) -> FitnessRecord:
         """Add one generation's fitness. With memory 1 only the newest counts, as in the paper."""
         known = ~jnp.isnan(record.mean)  # a team that broke starts anew
         age = jnp.where(known, jnp.minimum(record.age + 1, self.memory), 1)
-        running = record.mean + (newest - record.mean) / age.astype(newest.dtype)
+        before = record.mean + drift(record, newest) if self.same_instances else record.mean
+        running = before + (newest - before) / age.astype(newest.dtype)
         return FitnessRecord(jnp.where(age == 1, newest, running), age)
+
+
+def drift(record: FitnessRecord, newest: Float[Array, " pop"]) -> Float[Array, ""]:
+    """How much more this generation's instances, and its opponent, let those teams score of which something is known.
+
+    What is known of them was told under other conditions; with this added, a newcomer is compared under its own.
+    """
+    known = (record.age > 0) & jnp.isfinite(record.mean) & jnp.isfinite(newest)
+    change = jnp.where(known, newest - record.mean, 0.0)
+    return change.sum() / jnp.maximum(known.sum(), 1).astype(newest.dtype)
 
 
 def instances(key: Key, teams: int, episodes: int, same: bool) -> Keys:
@@ -70,13 +74,15 @@ def instances(key: Key, teams: int, episodes: int, same: bool) -> Keys:
     return jax.random.split(key, (teams, episodes))
 
 
-def cautious(record: FitnessRecord) -> Float[Array, " pop"]:
-    """A young team's mean is drawn to the population's, for it may have been lucky.
+def champion(record: FitnessRecord, elites: Int[Array, " elite"]) -> Int[Array, ""]:
+    """The elite to show and to test. Being an elite for a generation takes luck; being champion must not.
 
-    The population's mean counts like one generation of the team's own. Among teams of one age this changes no rank.
+    A team's mean is drawn to the population's, which counts like one generation of its own, so a young team needs a
+    higher one than an old one. Among teams of one age it is the fittest.
     """
     age = record.age.astype(record.mean.dtype)
-    return (age * record.mean + jnp.nanmean(record.mean)) / (age + 1.0)
+    drawn = (age * record.mean + jnp.nanmean(record.mean)) / (age + 1.0)
+    return elites[jnp.argmax(jnp.where(jnp.isnan(drawn), -jnp.inf, drawn)[elites])]
 
 
 def nothing_known(population: int) -> FitnessRecord:
