@@ -70,13 +70,12 @@ def test_curves_with_a_tuned_team_have_a_second_figure_of_how_often_it_is_select
 
 def test_finals_show_what_was_measured_or_else_the_final_scores(tmp_path):
     scores = made("two-rovers-ea", "final_score", ("two-rovers", "EA, fast", [1.0]), ("two-rovers", "EA, paper", [0.5]))
-    words = drawn(scores, tmp_path)
-    assert "<!-- final score -->" in words
-    assert "<!-- hand rule -->" in words  # a row of its own
+    assert "<!-- final score -->" in drawn(scores, tmp_path)
     more = made("touches", "score_against_own", ("predator-prey", "MERL", [1.5, 1.7]))
     also = made("touches", "final_score", ("predator-prey", "MERL", [1.0, 1.0]))
     words = drawn(Results((*more.rows, *also.rows)), tmp_path)
     assert "<!-- score against own -->" in words
+    assert "<!-- hand rule, scripted opponent -->" in words  # a row of its own
     assert "<!-- final score -->" not in words
 
 

@@ -130,9 +130,8 @@ def _sums(measure: diagnosis.Measure, counts: Array) -> Sums:
 
 def _pooled(parts: Sequence[Sequence[Sums]]) -> Iterator[Finding]:
     for same in zip(*parts, strict=True):
-        total, number = (
-            sum(np.asarray(getattr(one, name), np.float64) for one in same) for name in ("total", "number")
-        )
+        total = np.sum([np.asarray(one.total, np.float64) for one in same], axis=0)
+        number = np.sum([np.asarray(one.number, np.float64) for one in same], axis=0)
         values = tuple(float(t / n) if n else None for t, n in zip(total, number, strict=True))
         yield Finding(same[0].says, same[0].classes, values, same[0].percent)
 
