@@ -3,7 +3,7 @@
 from merlax.algorithms import Algorithm, Ea, Es, Game, Gradient, Merl, Seat, preset
 from merlax.algorithms import register as register_algorithm
 from merlax.algorithms.opponents import ddpg
-from merlax.api import evaluate, load, play_each_other, plot, render, resume, train
+from merlax.api import diagnose, evaluate, load, play_each_other, plot, plot_diagnosis, render, resume, train
 from merlax.config import Checked
 from merlax.core.evolution.fitness import Fitness
 from merlax.core.evolution.operators import GaussianMutation, SinglePointCrossover
@@ -24,6 +24,9 @@ from merlax.envs import (
     register,
     two_rovers,
 )
+from merlax.envs.diagnosis import History, Measure
+from merlax.envs.rules import Rule
+from merlax.runs.diagnosis import Diagnosis
 from merlax.runs.evaluation import Score
 from merlax.runs.reader import Run
 from merlax.runs.recorders import Tracker
@@ -33,6 +36,7 @@ __all__ = [
     "Algorithm",
     "Box",
     "Checked",
+    "Diagnosis",
     "Ea",
     "Env",
     "Es",
@@ -40,12 +44,15 @@ __all__ = [
     "Game",
     "GaussianMutation",
     "Gradient",
+    "History",
     "KeepAway",
+    "Measure",
     "Merl",
     "PhysicalDeception",
     "PredatorPrey",
     "Reward",
     "Rover",
+    "Rule",
     "Run",
     "Score",
     "Seat",
@@ -58,6 +65,7 @@ __all__ = [
     "Tuning",
     "UserError",
     "ddpg",
+    "diagnose",
     "evaluate",
     "expected_selection_rate",
     "ids",
@@ -65,6 +73,7 @@ __all__ = [
     "make",
     "play_each_other",
     "plot",
+    "plot_diagnosis",
     "preset",
     "register",
     "register_algorithm",

@@ -13,15 +13,17 @@ import numpy as np
 from merlax import figures
 from merlax.algorithms.base import Algorithm
 from merlax.core import devices
-from merlax.core.players import PolicyPlayer
 from merlax.core.rollout import Field
 from merlax.envs.base import Env
-from merlax.runs import crossplay, evaluation, reader, recorders, session, setup, terminal
+from merlax.figures.series import Bars
+from merlax.runs import crossplay, diagnosis, evaluation, reader, recorders, session, setup, teams, terminal
 from merlax.runs.checkpoints import EVERY_SECONDS
+from merlax.runs.diagnosis import Diagnosis
 from merlax.runs.evaluation import FINAL_EPISODES, Score
 from merlax.runs.loop import Ending
 from merlax.runs.reader import Run
 from merlax.runs.recorders import Callback
+from merlax.runs.teams import Lineup
 
 
 def train(
@@ -108,35 +110,38 @@ def load(run: str | Path, env: Env | None = None) -> Run:
 
 
 def evaluate(
-    run: Run | str | Path,
+    run: Run | Lineup | Env | str | Path,
     episodes: int = FINAL_EPISODES,
     seed: int = 0,
     against: Run | str | Path | None = None,
     env: Env | None = None,
+    team: str | None = None,
 ) -> Score:
-    """Test a run's champion on fresh episodes: its mean score, with a 95% interval.
+    """Test a run's champion, or a hand rule, on fresh episodes: the mean score, with a 95% interval.
 
     Args:
-        run: A run, or its folder.
+        run: A run, or its folder; with `team` also a world, or its name.
         episodes: How many fresh instances to play.
         seed: Of the instances.
         against: In a contest "scripted", or a run whose opponent to meet instead of the run's own.
-        env: The world again, if it is one of your own.
+        env: The world of a run again, if it is one of your own.
+        team: A hand rule that plays instead of a champion: "scripted", or another of the world's own, or "still".
     """
     evaluation.check_episodes(episodes)
     devices.prepare()
-    run = _open(run, env)
-    field = run.field
-    if against is not None:
+    played = teams.find(run, team, env)
+    if against is None:
+        field = played.field
+    else:
         other = "scripted" if against == "scripted" else _open(against, env)
-        field = Field(run.env, (crossplay.opponent_of(run, other),))
-    return evaluation.evaluate(evaluation.evaluation_key(seed), field, PolicyPlayer(run.champion), episodes)
+        field = Field(played.env, (crossplay.opponent_of(played, other),))
+    return evaluation.evaluate(evaluation.evaluation_key(seed), field, played.player, episodes)
 
 
 def play_each_other(
     runs: Sequence[Run | str | Path], episodes: int = FINAL_EPISODES, seed: int = 0, env: Env | None = None
 ) -> crossplay.Matrix:
-    """Every run's champion against every run's opponent and the scripted one, on the same instances.
+    """Every run's champion and the hand rule against every run's opponent and the scripted one, on the same instances.
 
     Args:
         runs: Runs on one world with an opponent, or their folders.
@@ -177,18 +182,58 @@ def plot(run: Run | str | Path, out: str | Path, env: Env | None = None) -> Path
     return Path(out)
 
 
-def render(run: Run | str | Path, out: str | Path, seed: int = 0, env: Env | None = None) -> Path:
-    """Draw one episode of a run's champion.
+def render(
+    run: Run | Lineup | Env | str | Path,
+    out: str | Path,
+    seed: int = 0,
+    env: Env | None = None,
+    team: str | None = None,
+) -> Path:
+    """Draw one episode of a run's champion, or of a hand rule.
 
     Args:
-        run: A run, or its folder.
+        run: A run, or its folder; with `team` also a world, or its name.
         out: The file to write: .gif for an animation; .png, .pdf or .svg for a picture.
         seed: Of the instance.
-        env: The world again, if it is one of your own.
+        env: The world of a run again, if it is one of your own.
+        team: A hand rule that plays instead of a champion, as for `evaluate`.
     """
     devices.prepare()
-    run = _open(run, env)
-    figures.render(run.env, evaluation.trace(run, seed), Path(out))
+    played = teams.find(run, team, env)
+    figures.render(played.env, evaluation.trace(played, seed), Path(out))
+    return Path(out)
+
+
+def diagnose(
+    run: Run | Lineup | Env | str | Path,
+    episodes: int = diagnosis.EPISODES,
+    seed: int = 0,
+    env: Env | None = None,
+    team: str | None = None,
+) -> Diagnosis:
+    """Tell how a run's champion, or a hand rule, fails: what each agent adds, where they are at the end, and more.
+
+    Args:
+        run: A run, or its folder; with `team` also a world, or its name.
+        episodes: How many fresh instances to play.
+        seed: Of the instances.
+        env: The world of a run again, if it is one of your own.
+        team: A hand rule that plays instead of a champion, as for `evaluate`.
+    """
+    evaluation.check_episodes(episodes)
+    devices.prepare()
+    return diagnosis.diagnose(teams.find(run, team, env), episodes, seed)
+
+
+def plot_diagnosis(found: Diagnosis, out: str | Path) -> Path:
+    """Draw what `diagnose` found as one figure: the scores of all episodes, and bars for each finding.
+
+    Args:
+        found: What `diagnose` returned.
+        out: The file to write: .png, .pdf or .svg.
+    """
+    bars = [Bars(f.says, f.classes, f.values, f.percent, f.interval95) for f in found.findings[1:]]
+    figures.draw_diagnosis(found.scores, bars, Path(out), title=f"{found.title}: {found.score}")
     return Path(out)
 
 

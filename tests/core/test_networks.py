@@ -6,7 +6,17 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from merlax.core.networks import LEARNER_BIAS, Critic, JointCritic, TeamPolicy, first_layers, kaiming, tuned, untuned
+from merlax.core.networks import (
+    LEARNER_BIAS,
+    Critic,
+    JointCritic,
+    TeamPolicy,
+    first_layers,
+    kaiming,
+    tuned,
+    untuned,
+    with_heads,
+)
 from merlax.envs.base import Side
 from tests.support.weights import weights
 
@@ -53,6 +63,14 @@ def test_one_head_alone_is_its_row_of_all_heads():
 def test_actions_are_the_tanh_of_the_preactivation():
     team, obs = policy(), 100.0 * observations(AGENTS)
     np.testing.assert_allclose(act(team, obs), np.tanh(preactivate(team, obs)), atol=1e-6)
+
+
+@pytest.mark.parametrize("gains", [False, True])
+def test_an_agent_with_anothers_head_acts_as_that_one_would(gains):
+    obs = jnp.broadcast_to(observations(1), (AGENTS, OBS))
+    team = tuned(policy(), 0.1 * observations(AGENTS)) if gains else policy()
+    action = act(with_heads(team, jnp.array([1, 1, 0])), obs)
+    np.testing.assert_allclose(action, act(team, obs)[jnp.array([1, 1, 0])], atol=1e-6)
 
 
 def test_a_gain_of_zero_changes_nothing():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from merlax.core.networks import TeamPolicy
-from merlax.core.players import Player, PolicyPlayer, ScriptedPlayer
+from merlax.core.players import Benched, Player, PolicyPlayer, ScriptedPlayer
 from tests.probes.episodes import Countdown
 from tests.probes.tag import SCRIPT, Tag
 from tests.support.weights import weights
@@ -40,7 +40,12 @@ def test_a_scripted_player_follows_the_rule_of_its_side():
 
 def test_a_world_without_a_rule_has_no_scripted_player():
     with pytest.raises(AssertionError, match="without a rule"):
-        ScriptedPlayer(1).act(Countdown(), state(), OBS)
+        ScriptedPlayer(0).act(Countdown(), state(), OBS)
+
+
+def test_benched_agents_do_nothing_and_the_others_what_they_did():
+    action = Benched(PolicyPlayer(policy()), jnp.array([True, False])).act(ENV, state(), OBS)
+    np.testing.assert_array_equal(action, jnp.array([[0.0], [1.0]]) * policy()(OBS))
 
 
 def test_one_compiled_program_takes_whichever_policy_plays():

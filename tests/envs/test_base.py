@@ -88,11 +88,6 @@ def test_a_world_is_traced_once_however_many_programs_play_it():
     assert len(Counted.traced) == 1
 
 
-def test_only_a_world_with_a_rule_is_scripted():
-    assert isinstance(Tag(), base.Scripted)
-    assert not isinstance(Countdown(), base.Scripted)
-
-
 @pytest.mark.parametrize("name", [*ids(), "tests.probes.episodes:Countdown", "tests.probes.tag:Tag"])
 def test_what_a_world_returns_has_the_shapes_of_its_sides(name):
     env = make(name)

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from merlax.envs import KeepAway, PhysicalDeception, PredatorPrey, Side, base, make, particles
-from merlax.types import UserError
+from merlax.envs import KeepAway, PhysicalDeception, PredatorPrey, Side, make, particles
+from merlax.envs.diagnosis import History
 from tests.support.particles import WORLDS, after, at_random, play, sized, state_of
 
 every_world = pytest.mark.parametrize("name", WORLDS)
@@ -57,11 +57,21 @@ def test_a_body_that_is_steered_once_and_then_let_go_comes_to_rest_at_its_goal()
 
 
 @every_world
-def test_a_world_has_no_rule_for_its_team(name):
-    env = make(name)
-    assert isinstance(env, base.Scripted)
-    with pytest.raises(UserError, match="no rule for its team"):
-        env.script(state_of([(0.0, 0.0), (0.5, 0.5)]), 0)
+def test_a_world_has_a_rule_for_each_side_and_the_teams_sees_no_more_than_the_team(name):
+    team, opponent = (make(name).rules(side)["scripted"] for side in (0, 1))
+    assert (team.sees, opponent.sees) == ("observations", "state")
+
+
+def test_agents_far_from_what_they_are_after_are_lost():
+    state = state_of([(0.0, 0.0)])
+    history = History(jax.tree.map(lambda leaf: leaf[None], state), jnp.zeros((2, 2, 2)), jnp.zeros((2, 2)),
+                      jnp.ones(2, bool))  # fmt: skip
+    distance = jnp.array([[0.5, 3.0], [0.4, 3.0], [0.2, 0.9]])
+    nearest, farthest, each, lost = particles.approach(history, distance, "it")
+    np.testing.assert_allclose(nearest.value, [0.5, 0.4, 0.2])
+    np.testing.assert_allclose(farthest.value, [3.0, 3.0, 0.9])
+    np.testing.assert_allclose(each.value.mean(axis=0), [1.1 / 3, 2.3])
+    np.testing.assert_allclose(lost.value.mean(axis=0), [0.0, 0.5])
 
 
 @every_world

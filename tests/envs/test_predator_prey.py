@@ -1,10 +1,12 @@
 """Touches, obstacles, speeds, and a prey that flees."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from merlax.envs import PredatorPrey, make
+from merlax.envs.diagnosis import History
 from tests.support.particles import after, assert_refused, at_random, play, state_of
 
 
@@ -74,8 +76,25 @@ def test_predators_that_chase_touch_a_prey_that_stands_more_often_than_one_that_
 
 def test_the_scripted_prey_runs_from_the_nearest_predator():
     env = PredatorPrey(num_predators=2, num_landmarks=1)
-    action = env.script(state_of([(0.3, 0.0), (0.0, -0.9), (0.0, 0.0)]), 1)
+    action = env.rules(1)["scripted"].act(state_of([(0.3, 0.0), (0.0, -0.9), (0.0, 0.0)]))
     np.testing.assert_allclose(action, [[-1.0, 0.0]], atol=1e-6)
+
+
+def test_scripted_predators_lead_the_prey_by_half_a_unit_of_time():
+    env = PredatorPrey(num_predators=1, num_landmarks=1)
+    state = state_of([(0.0, 0.0), (0.4, 0.0)], velocity=[(0.0, 0.2), (0.0, 1.0)])
+    action = env.rules(0)["scripted"].act(env._observe(state)[0])
+    np.testing.assert_allclose(action, [[0.4 / 0.4, 0.5 * 0.8 / 0.4]], atol=1e-6)
+
+
+def test_a_diagnosis_counts_the_touches_of_each_predator():
+    env = PredatorPrey(num_predators=2, num_landmarks=1)
+    places = [[(1.0, 0.0), (0.0, 0.1), (0.0, 0.0)]] * 2 + [[(0.1, 0.0), (0.1, 0.0), (0.0, 0.0)]]
+    states = jax.tree.map(lambda *leaves: jnp.stack(leaves), *map(state_of, places))
+    history = History(states, jnp.zeros((2, 2, 2)), jnp.zeros((2, 2)), jnp.ones(2, bool))
+    touches = env.diagnose(history)[0]
+    assert touches.classes == ("agent 1", "agent 2")
+    assert touches.value.tolist() == [1.0, 2.0]
 
 
 @pytest.mark.parametrize("name", ["predator-prey", "predator-prey-hard"])

@@ -4,7 +4,6 @@ import jax
 import numpy as np
 import pytest
 
-from tests.support.steering import head_for_nearest
 from tests.support.worlds import rover
 
 
@@ -12,10 +11,11 @@ from tests.support.worlds import rover
 def episodes():
     """500 episodes of rover-3 in which every rover heads for the nearest POI: team reward, ends and status."""
     env = rover("rover-3")
+    greedy = env.rules(0)["scripted"]
 
     def episode(seed):
         def one_step(state, _):
-            _, state, reward, terminated, truncated, info = env.step(jax.random.key(0), state, head_for_nearest(state))
+            _, state, reward, terminated, truncated, info = env.step(jax.random.key(0), state, greedy.act(state))
             return state, (reward.team, terminated | truncated, info["observed"])
 
         return jax.lax.scan(one_step, env.reset(jax.random.key(seed))[1], length=env.horizon)[1]

@@ -26,11 +26,17 @@ def drawn(found: Results, out: Path) -> str:
     return words_of(drawing.draw(found, Path("nowhere"), out / "figure.svg"))
 
 
+@pytest.fixture(autouse=True)
+def few_episodes(monkeypatch):
+    monkeypatch.setattr(drawing, "YARDSTICK_EPISODES", 2)
+
+
 def test_curves_have_a_panel_per_world_and_the_published_numbers(tmp_path):
     pinned, free = "rover-3 (speed pinned)", "rover-3 (speed free)"
     words = drawn(made("scores", "champion_score", (pinned, "MERL", [0.5, 0.7]), (free, "MERL", [0.9])), tmp_path)
     for text in (pinned, free, "MERL 0.60", "MERL 0.90"):
         assert f"<!-- {text} -->" in words
+    assert words.count("halves rule") == 2
     assert words.count("<!-- paper: MERL 0.48 -->") == 1  # it was made with the speed pinned
 
 
@@ -50,6 +56,18 @@ def test_the_selection_rate_names_an_option_that_all_worlds_share_once(tmp_path)
     assert "<!-- rover-3 0.50 -->" in words
 
 
+def test_curves_with_a_tuned_team_have_a_second_figure_of_how_often_it_is_selected(tmp_path):
+    world = "rover-1 (speed free)"
+    scores = made("beyond", "champion_score", (world, "MERL", [0.9]), (world, "learner alone", [0.8]))
+    fates = [made("beyond", measure, (world, "MERL", [0.5])) for measure in ("migrant_selected", "tuned_selected")]
+    words = drawn(Results((*scores.rows, *fates[0].rows, *fates[1].rows)), tmp_path)
+    for text in ("MERL 0.90", "learner alone 0.80"):
+        assert f"<!-- {text} -->" in words
+    selected = words_of(tmp_path / "figure-selection.svg")
+    assert "<!-- the tuned team 0.50 -->" in selected
+    assert "<!-- the learner's team 0.50 -->" in selected
+
+
 def test_finals_show_what_was_measured_or_else_the_final_scores(tmp_path):
     scores = made("two-rovers-ea", "final_score", ("two-rovers", "EA, fast", [1.0]), ("two-rovers", "EA, paper", [0.5]))
     assert "<!-- final score -->" in drawn(scores, tmp_path)
@@ -57,6 +75,7 @@ def test_finals_show_what_was_measured_or_else_the_final_scores(tmp_path):
     also = made("touches", "final_score", ("predator-prey", "MERL", [1.0, 1.0]))
     words = drawn(Results((*more.rows, *also.rows)), tmp_path)
     assert "<!-- score against own -->" in words
+    assert "<!-- hand rule, scripted opponent -->" in words  # a row of its own
     assert "<!-- final score -->" not in words
 
 

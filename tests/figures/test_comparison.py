@@ -33,6 +33,14 @@ def test_each_world_gets_a_panel_and_each_method_a_name_at_its_end(tmp_path):
         assert words.count(f"<!-- {method} {0.7 / (i + 1):.2f} -->") == 3
 
 
+def test_hand_rules_are_lines_that_no_paper_published(tmp_path):
+    panel = Panel("w", (line("EA", 0.5),), hand_rules=(Reference("hand rule", 0.79),))
+    compare([panel], tmp_path / "c.svg", title="", measure="share")
+    words = words_of(tmp_path / "c.svg")
+    assert "<!-- hand rule 0.79 -->" in words
+    assert "<!-- share -->" in words
+
+
 def test_published_numbers_that_agree_share_a_line(tmp_path):
     references = (Reference("EA", 0.5), Reference("MERL", 1.0), Reference("TD3-mixed", 0.5))
     compare([Panel("w", (line("EA", 0.5),), references)], tmp_path / "c.svg", title="")

@@ -20,7 +20,7 @@ def progress(rows: int, *, scale: float = 1.0, shift: float = 0.0) -> dict[str, 
 
 def test_the_curve_names_each_line_with_its_last_running_mean(tmp_path):
     data = progress(250)
-    learning_curve(data, tmp_path / "c.svg", title="50% of $rover-3", published=0.48, published_label="paper")
+    learning_curve(data, tmp_path / "c.svg", title="50% of $rover-3", references={"paper": 0.48})
     words = words_of(tmp_path / "c.svg")
     for column, name in (
         ("champion_score", "champion"),
@@ -68,7 +68,7 @@ def test_a_curve_of_one_generation(tmp_path):
 def test_a_curve_without_any_test_of_the_champion_and_with_negative_scores(tmp_path):
     data = progress(30, scale=100.0, shift=-300.0)
     data["champion_score"][:] = np.nan
-    learning_curve(data, tmp_path / "c.svg", title="negative", published=-220.0)
+    learning_curve(data, tmp_path / "c.svg", title="negative", references={"published": -220.0})
     words = words_of(tmp_path / "c.svg")
     assert "champion" not in words
     assert "published \N{MINUS SIGN}220" in words

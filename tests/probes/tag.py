@@ -5,6 +5,7 @@ import dataclasses
 import jax.numpy as jnp
 
 from merlax.envs.base import Side
+from merlax.envs.rules import Rule
 from merlax.types import Reward
 
 BEST = 0.5  # the opponent's best action
@@ -35,10 +36,10 @@ class Tag:
         state = state + 1
         return self._observe(), state, reward, jnp.zeros((), bool), state >= self.horizon, {}
 
-    def script(self, state, side):
-        del state
-        assert side == 1
-        return jnp.full((1, 1), SCRIPT)
+    def rules(self, side):
+        """Both stay at SCRIPT, where nothing is lost."""
+        number = self.sides[side].num_agents
+        return {"scripted": Rule(lambda obs: jnp.full((number, 1), SCRIPT), "stays where it is")}
 
     def _observe(self):
         return jnp.ones((self.num_agents, 1)), jnp.ones((1, 2))

@@ -65,9 +65,10 @@ def test_crossplay_is_every_team_against_every_opponent(run, other, tmp_path, ca
     assert out.exists()
     assert "scripted" in capsys.readouterr().out
     matrix = api.play_each_other([run, other], 20)
-    assert (matrix.teams, matrix.opponents) == (("one", "two"), ("one", "two", "scripted"))
+    assert (matrix.teams, matrix.opponents) == (("one", "two", "scripted"), ("one", "two", "scripted"))
     assert matrix.scores[0][0] == merlax.evaluate(run, episodes=20)
-    assert len(out.with_suffix(".csv").read_text().splitlines()) == 1 + 2 * 3
+    assert matrix.scores[2][0] == merlax.evaluate(run, episodes=20, team="scripted")
+    assert len(out.with_suffix(".csv").read_text().splitlines()) == 1 + 3 * 3
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def contest(env) -> Trace:
 
     def step(state, key):
         team = jax.random.uniform(key, (env.sides[0].num_agents, 2), minval=-1.0, maxval=1.0)
-        after = base.step(env, jax.random.key(0), state, (team, env.script(state, 1)))
+        after = base.step(env, jax.random.key(0), state, (team, env.rules(1)["scripted"].act(state)))
         return after.state, (after.state, after.reward[0].team)
 
     _, (states, team) = jax.lax.scan(step, first, jax.random.split(jax.random.key(1), env.horizon))

@@ -29,7 +29,7 @@ def state_of(position, velocity=None, landmark=((5.0, 5.0),), target=0):
 @functools.partial(jax.jit, static_argnums=(0, 2, 3))
 def play(env, seeds, team, opponent=None):
     """Episodes by rules, the opponent's own unless told: the first `obs, state`, all steps, and all actions by side."""
-    opponent = opponent or (lambda state: env.script(state, 1))
+    opponent = opponent or env.rules(1)["scripted"].act
 
     def episode(seed):
         key_reset, key_act = jax.random.split(jax.random.key(seed))

@@ -20,6 +20,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "train": training.train,
     "resume": training.resume,
     "evaluate": teams.evaluate,
+    "diagnose": teams.diagnose,
     "crossplay": teams.crossplay,
     "render": teams.render,
     "envs": machine.list_envs,

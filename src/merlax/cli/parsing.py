@@ -20,8 +20,9 @@ from merlax import envs
 from merlax.core import devices
 from merlax.core.td3 import Td3
 from merlax.envs.base import Env
-from merlax.runs import reader
+from merlax.runs import reader, teams
 from merlax.runs.reader import Run
+from merlax.runs.teams import Lineup
 from merlax.types import UserError
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -35,10 +36,13 @@ def parse(options: Any, command: str, args: Sequence[str], description: str | No
         return tyro.cli(options, prog=f"merlax {command}", args=list(args), description=description, **given)
 
 
-def parse_known(options: type, command: str, args: Sequence[str], default: Any) -> tuple[Any, list[str]]:
+def parse_known(
+    options: type, command: str, args: Sequence[str], default: Any = None, description: str | None = None
+) -> tuple[Any, list[str]]:
     """The options of a command that are known already, and the arguments that are not."""
+    given: Any = {"description": description} | ({} if default is None else {"default": default})
     with _one_sentence(command):
-        return tyro.cli(options, prog=f"merlax {command}", args=list(args), default=default, return_unknown_args=True)
+        return tyro.cli(options, prog=f"merlax {command}", args=list(args), return_unknown_args=True, **given)
 
 
 @contextlib.contextmanager
@@ -102,6 +106,38 @@ def open_run(path: Path, env: str | None) -> Run:
     """A run folder, on the world that an option names, if one does."""
     devices.prepare()
     return reader.load(path, named_env(env, path))
+
+
+def parse_team(options: type, command: str, args: Sequence[str], description: str | None) -> tuple[Any, list[str]]:
+    """The options of a command about a team, and those of the world, if the team is a rule on one."""
+    o, rest = parse_known(options, command, args, description=description)
+    if rest and not _is_rule(o):
+        parse(options, command, args, description)  # which says what is wrong
+    return o, rest
+
+
+def find_team(o: Any, rest: Sequence[str], command: str) -> Run | Lineup:
+    """The team that a command is about: a run's, or with --team a rule on a world, whose options `rest` gives."""
+    devices.prepare()
+    if _is_rule(o):
+        return teams.by_rule(_with_options(envs.make(str(o.run)), rest, command), o.team)
+    if teams.is_world(o.run) and not o.run.exists():
+        teams.find(o.run)  # which says how to name its rule
+    return teams.find(open_run(o.run, o.env), o.team)
+
+
+def _is_rule(o: Any) -> bool:
+    return o.team is not None and teams.is_world(o.run)
+
+
+def _with_options(env: Env, args: Sequence[str], command: str) -> Env:
+    """A world with the fields that `--env.…` changes."""
+    if not args:
+        return env
+    if not reader.env_record(env):
+        raise UserError(f"This world has no options; leave out {' '.join(args)}.")
+    kind = dataclasses.make_dataclass("World", [("env", type(env), env)], frozen=True)
+    return parse(kind, command, args, None).env
 
 
 def show(table: Table, width: int = 120) -> None:

@@ -1,29 +1,38 @@
-"""The commands that use a finished team: evaluate, crossplay, render."""
+"""The commands that use a finished team: evaluate, diagnose, crossplay, render."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from rich.table import Table
 from tyro.conf import Positional, arg
 
 from merlax import api
-from merlax.cli.parsing import open_run, parse, show
+from merlax.cli.parsing import find_team, open_run, parse, parse_team, show
 from merlax.config import to_json
+from merlax.runs.diagnosis import EPISODES, Finding
 from merlax.runs.evaluation import FINAL_EPISODES
 from merlax.runs.reader import SCRIPTED
 
+Target: TypeAlias = Annotated[
+    Positional[Path], arg(metavar="RUN|WORLD", help="A run folder; or, with --team, a world (its options: --env.NAME).")
+]
+Rule: TypeAlias = Annotated[
+    str | None,
+    arg(help='A hand rule that plays instead of a champion: "scripted", another of the world\'s own, or "still".'),
+]
+
 
 def evaluate(args: Sequence[str]) -> int:
-    """Test a run's champion on fresh episodes, without noise."""
+    """Test a run's champion, or a hand rule, on fresh episodes, without noise."""
 
     @dataclasses.dataclass(frozen=True)
     class Options:
-        run: Annotated[Positional[Path], arg(metavar="RUN")]
-        """A run folder."""
+        run: Target
+        team: Rule = None
         episodes: int = FINAL_EPISODES
         """Fresh instances of the world to play."""
         seed: int = 0
@@ -35,9 +44,9 @@ def evaluate(args: Sequence[str]) -> int:
         json: bool = False
         """Print JSON instead of a sentence."""
 
-    o = parse(Options, "evaluate", args, evaluate.__doc__)
+    o, rest = parse_team(Options, "evaluate", args, evaluate.__doc__)
     against = o.against if o.against in (None, SCRIPTED) else open_run(Path(o.against), o.env)
-    result = api.evaluate(open_run(o.run, o.env), o.episodes, o.seed, against)
+    result = api.evaluate(find_team(o, rest, "evaluate"), o.episodes, o.seed, against)
     if o.json:
         print(to_json(dataclasses.asdict(result)))
     elif result.interval95 is None:
@@ -45,6 +54,53 @@ def evaluate(args: Sequence[str]) -> int:
     else:
         print(f"{result} (mean of {result.episodes} episodes, 95% interval)")
     return 0
+
+
+def diagnose(args: Sequence[str]) -> int:
+    """Tell how a run's champion, or a hand rule, fails: a table, and one figure."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        run: Target
+        team: Rule = None
+        episodes: int = EPISODES
+        """Fresh instances of the world to play."""
+        seed: int = 0
+        """Seed of the instances."""
+        out: Path | None = None
+        """Figure to write (.png, .pdf or .svg)."""
+        env: str | None = None
+        """The world again as module:World, if it is one of your own."""
+        json: bool = False
+        """Print JSON instead of a table."""
+
+    o, rest = parse_team(Options, "diagnose", args, diagnose.__doc__)
+    found = api.diagnose(find_team(o, rest, "diagnose"), o.episodes, o.seed)
+    if o.json:
+        print(to_json(dataclasses.asdict(found)))
+    else:
+        print(f"{found.title}: {found.score} (mean of {found.score.episodes} episodes)\n")
+        for finding in found.findings:
+            print(finding.says)
+            table = Table(*finding.classes, box=None, pad_edge=False, padding=(0, 2, 0, 2))
+            table.add_row(*_cells(finding))
+            show(table, 200)
+            print()
+    if o.out is not None:
+        print(api.plot_diagnosis(found, o.out))
+    return 0
+
+
+def _cells(finding: Finding) -> list[str]:
+    """The values of a finding as a table shows them."""
+    form = "{:.0%}" if finding.percent else "{:.3g}" if _is_large(finding) else "{:.2f}"
+    halves = finding.interval95 or (None,) * len(finding.values)
+    plus = [f" ± {form.format(half)}" if half is not None else "" for half in halves]
+    return ["–" if v is None else form.format(v) + p for v, p in zip(finding.values, plus, strict=True)]
+
+
+def _is_large(finding: Finding) -> bool:
+    return any(value is not None and abs(value) >= 1000 for value in finding.values)
 
 
 def crossplay(args: Sequence[str]) -> int:
@@ -80,19 +136,19 @@ def crossplay(args: Sequence[str]) -> int:
 
 
 def render(args: Sequence[str]) -> int:
-    """Draw one episode of a run's champion."""
+    """Draw one episode of a run's champion, or of a hand rule."""
 
     @dataclasses.dataclass(frozen=True)
     class Options:
-        run: Annotated[Positional[Path], arg(metavar="RUN")]
-        """A run folder."""
+        run: Target
         out: Path
         """File to write: .gif for an animation; .png, .pdf or .svg for a picture."""
+        team: Rule = None
         seed: int = 0
         """Seed of the instance."""
         env: str | None = None
         """The world again as module:World, if it is one of your own."""
 
-    o = parse(Options, "render", args, render.__doc__)
-    print(api.render(open_run(o.run, o.env), o.out, o.seed))
+    o, rest = parse_team(Options, "render", args, render.__doc__)
+    print(api.render(find_team(o, rest, "render"), o.out, o.seed))
     return 0

@@ -98,6 +98,17 @@ def tuned(policy: TeamPolicy, gain: Float[Array, "agent obs"]) -> TeamPolicy:
     return eqx.tree_at(lambda p: p.gain, policy, gain, is_leaf=lambda x: x is None)
 
 
+def with_heads(policy: TeamPolicy, of: Int[Array, " agent"]) -> TeamPolicy:
+    """The policy in which every agent has the head, and the gains, of the agent that `of` names for it."""
+
+    def exchange(leaf: Float[Array, "*layer outputs"]) -> Float[Array, "*layer outputs"]:
+        heads = leaf.reshape(*leaf.shape[:-1], policy.num_agents, -1)
+        return jnp.take(heads, of, axis=-2).reshape(leaf.shape)
+
+    other = eqx.tree_at(lambda p: p.heads, policy, jax.tree.map(exchange, policy.heads))
+    return other if policy.gain is None else tuned(other, policy.gain[of])
+
+
 def untuned(policy: TeamPolicy) -> TeamPolicy:
     """The same policy as a genome that has gains: it heeds every input as it is."""
     return tuned(policy, jnp.zeros((policy.num_agents, policy.obs_weight.shape[0])))

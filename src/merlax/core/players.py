@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Protocol, runtime_checkable
 
 import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool
 
 from merlax.core.networks import TeamPolicy
-from merlax.envs import base
+from merlax.envs import rules
 from merlax.envs.base import Action, Env, Obs, State
+from merlax.envs.rules import SCRIPTED, STILL
 
 
 @runtime_checkable
@@ -30,12 +33,25 @@ class PolicyPlayer(eqx.Module):
         return self.policy(obs)
 
 
-class ScriptedPlayer(eqx.Module):
-    """Follows the world's own simple rule for a side."""
+class Benched(eqx.Module):
+    """Plays as another does, but some agents of the side do nothing, by the world's rule for that."""
 
-    side: int = eqx.field(static=True)
+    player: Player
+    idle: Bool[Array, " agent"]
+    side: int = eqx.field(static=True, default=0)
 
     def act(self, env: Env, state: State, obs: Obs) -> Action:
-        del obs
-        assert isinstance(env, base.Scripted), "the setup refuses a world without a rule"
-        return env.script(state, self.side)
+        still = rules.of(env, self.side)[STILL](state, obs)
+        return jnp.where(self.idle[:, None], still, self.player.act(env, state, obs))
+
+
+class ScriptedPlayer(eqx.Module):
+    """Follows one of the world's own simple rules for a side."""
+
+    side: int = eqx.field(static=True)
+    rule: str = eqx.field(static=True, default=SCRIPTED)
+
+    def act(self, env: Env, state: State, obs: Obs) -> Action:
+        known = rules.of(env, self.side)
+        assert self.rule in known, "the setup refuses a world without a rule"
+        return known[self.rule](state, obs)

@@ -16,6 +16,7 @@ from merlax.core.networks import TeamPolicy, tuned
 from merlax.core.players import Player, PolicyPlayer
 from merlax.envs import base
 from merlax.envs.base import Action, Env, Obs, State
+from merlax.envs.diagnosis import History
 from merlax.types import Key, Keys, Reward, Transition
 
 T = TypeVar("T")
@@ -198,6 +199,26 @@ def _play_instances(keys: Keys, field: Field, player: Player) -> Episode:
     return play_team(keys, field, player, keep=False).episode
 
 
+def history(key: Key, field: Field, player: Player) -> tuple[Float[Array, ""], History]:
+    """Play one episode without noise, on the instance that `play` has for this key: its score, and what happened."""
+    env, players = field.env, (player, *field.opponents)
+    key_reset, _, key_steps = jax.random.split(key, 3)
+    obs, first = base.reset(env, key_reset)
+
+    def step(carry, key):
+        obs, state, alive = carry
+        actions = _act(env, state, players, obs, (None,) * len(players))
+        after = base.step(env, key, state, actions)
+        goes_on = alive & ~(after.terminated | after.truncated)
+        kept = after.state, actions[0], after.reward[0].agent, alive, jnp.where(alive, after.reward[0].team, 0.0)
+        return (after.obs, after.state, goes_on), kept
+
+    carry = obs, first, jnp.ones((), bool)
+    _, (states, actions, paid, valid, team) = jax.lax.scan(step, carry, jax.random.split(key_steps, env.horizon))
+    states = jax.tree.map(lambda first, rest: jnp.concatenate([first[None], rest]), first, states)
+    return team.sum(), History(states, actions, paid, valid)
+
+
 class Trace(eqx.Module):
     """One episode as it can be drawn: the world at every instant, the first one included."""
 
@@ -209,17 +230,5 @@ class Trace(eqx.Module):
 @jax.jit
 def trace(key: Key, field: Field, player: Player) -> Trace:
     """Play one episode without noise, on the same instance as `play` with this key, and keep every state."""
-    env, players = field.env, (player, *field.opponents)
-    key_reset, _, key_steps = jax.random.split(key, 3)
-    obs, first = base.reset(env, key_reset)
-
-    def step(carry, key):
-        obs, state, alive = carry
-        after = base.step(env, key, state, _act(env, state, players, obs, (None,) * len(players)))
-        paid = jnp.where(alive, after.reward[0].team, 0.0)
-        return (after.obs, after.state, alive & ~(after.terminated | after.truncated)), (after.state, paid, alive)
-
-    carry = obs, first, jnp.ones((), bool)
-    _, (states, team, valid) = jax.lax.scan(step, carry, jax.random.split(key_steps, env.horizon))
-    states = jax.tree.map(lambda first, rest: jnp.concatenate([first[None], rest]), first, states)
-    return Trace(states, valid.sum(), team.sum())
+    score, played = history(key, field, player)
+    return Trace(played.states, played.steps, score)

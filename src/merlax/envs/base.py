@@ -85,15 +85,6 @@ class Env(Protocol):
         ...
 
 
-@runtime_checkable
-class Scripted(Protocol):
-    """A world that knows a simple rule for a side, which does not learn."""
-
-    def script(self, state: State, side: int) -> Action:
-        """What the agents of a side do by the rule."""
-        ...
-
-
 class Step(NamedTuple):
     """What one joint step of a world gives, always by side."""
 

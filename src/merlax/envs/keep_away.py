@@ -7,9 +7,11 @@ import dataclasses
 import jax.numpy as jnp
 
 from merlax.config import Checked, Count, Few, Positive
-from merlax.envs import particles
+from merlax.envs import diagnosis, particles
 from merlax.envs.base import Action, Obs, Side, StepResult
+from merlax.envs.diagnosis import History, Measure
 from merlax.envs.particles import ParticleState
+from merlax.envs.rules import SCRIPTED, Rule
 from merlax.types import Key, Reward
 
 LANDMARK_SIZE = 0.05  # landmarks do not collide, so that their size is only drawn
@@ -61,9 +63,23 @@ class KeepAway(Checked):
         lead = jnp.min(distance[1:]) - distance[0]
         return Reward(team=jnp.sum(-distance[1:]), agent=-distance[1:]), Reward(team=lead, agent=lead[None])
 
-    def script(self, state: ParticleState, side: int) -> Action:
-        """The opponent walks to the middle of the agents."""
-        particles.only_opponent(side)
+    def rules(self, side: int) -> dict[str, Rule]:
+        if side == particles.OPPONENT:
+            return {SCRIPTED: Rule(self._to_their_middle, "walks to the middle of the agents", "state")}
+        return {SCRIPTED: Rule(_to_target, "each agent to the target, braking")}
+
+    def diagnose(self, history: History) -> tuple[Measure, ...]:
+        """How near the agents and the opponent come to the target, and who gets lost."""
+        states = history.states
+        target = jnp.take_along_axis(states.landmark, states.target[:, None, None], axis=1)[:, 0]
+        distance = particles.each_distance(states.position, target)
+        opponent, distance = distance[:, 0], distance[:, 1:]
+        return (
+            diagnosis.over_time("distance to the target over time, opponent", opponent),
+            *particles.approach(history, distance, "the target"),
+        )
+
+    def _to_their_middle(self, state: ParticleState) -> Action:
         return particles.steer(state, 0, jnp.mean(state.position[1:], axis=0), self.acceleration)[None]
 
     @property
@@ -88,3 +104,8 @@ class KeepAway(Checked):
         )
         opponent = jnp.concatenate([state.velocity[:1], landmarks[:1], others[:1]], axis=1)
         return jnp.concatenate(parts, axis=1), opponent
+
+
+def _to_target(obs: Obs) -> Action:
+    velocity, target = obs[:, :2], obs[:, 2:4]
+    return jnp.clip(8.0 * (target - 0.2 * velocity), -1.0, 1.0)

@@ -13,8 +13,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from merlax.envs import loops
-from merlax.types import Key, UserError
+from merlax.envs import diagnosis, loops
+from merlax.envs.diagnosis import History, Measure
+from merlax.types import Key
 
 DT = 0.1
 DAMPING = 0.25  # share of a velocity that one step takes away
@@ -118,10 +119,22 @@ def steer(state: ParticleState, body: int, goal: Float[Array, " 2"], acceleratio
     return jnp.clip((goal - coasting(state, body)) / (COAST * DT * acceleration), -1.0, 1.0)
 
 
-def only_opponent(side: int) -> None:
-    """These worlds have a rule for their opponent alone."""
-    if side != OPPONENT:
-        raise UserError("This world has no rule for its team; only its opponent can be scripted.")
+def approach(
+    history: History, distance: Float[Array, "time agent"], what: str, lost: float = 1.0
+) -> tuple[Measure, ...]:
+    """How near the agents come to what they are after, over time and each by itself, and who gets lost."""
+    far = jnp.where(history.valid[:, None], (distance > lost).astype(jnp.float32)[1:], jnp.nan)
+    return (
+        diagnosis.over_time(f"distance to {what} over time, nearest agent", jnp.min(distance, axis=1)),
+        diagnosis.over_time(f"distance to {what} over time, farthest agent", jnp.max(distance, axis=1)),
+        diagnosis.by_agent(f"distance to {what}", distance),
+        diagnosis.by_agent(f"steps farther than {lost:g} from {what}", far, percent=True),
+    )
+
+
+def each_distance(position: Float[Array, "time body 2"], point: Float[Array, "time 2"]) -> Float[Array, "time body"]:
+    """How far each body is from one point that moves."""
+    return length(position - point[:, None])
 
 
 def _softplus(x: Float[Array, " n"]) -> Float[Array, " n"]:

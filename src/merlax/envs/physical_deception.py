@@ -8,9 +8,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from merlax.config import Checked, Count, Few, Positive
-from merlax.envs import particles
+from merlax.envs import diagnosis, particles
 from merlax.envs.base import Action, Obs, Side, StepResult
+from merlax.envs.diagnosis import History, Measure
 from merlax.envs.particles import ParticleState
+from merlax.envs.rules import SCRIPTED, Rule
 from merlax.types import Key, Reward
 
 # Nothing collides here, so that sizes are only drawn.
@@ -60,10 +62,35 @@ class PhysicalDeception(Checked):
         team = Reward(team=lead, agent=jnp.broadcast_to(lead, (self.num_agents,)))
         return team, Reward(team=-distance[0], agent=-distance[:1])
 
-    def script(self, state: ParticleState, side: int) -> Action:
-        """The opponent walks to the middle of the agents, and stops there."""
-        particles.only_opponent(side)
+    def rules(self, side: int) -> dict[str, Rule]:
+        if side == particles.OPPONENT:
+            return {SCRIPTED: Rule(self._to_their_middle, "walks to the middle of the agents, and stops", "state")}
+        return {SCRIPTED: Rule(self._to_own_landmark, "each agent to a landmark of its own, whichever is the target")}
+
+    def diagnose(self, history: History) -> tuple[Measure, ...]:
+        """How near the agents and the opponent come to the target, and who gets lost."""
+        states = history.states
+        target = jnp.take_along_axis(states.landmark, states.target[:, None, None], axis=1)[:, 0]
+        distance = particles.each_distance(states.position, target)
+        opponent, distance = distance[:, 0], distance[:, 1:]
+        nearest = jnp.argmin(distance[1:], axis=1)
+        cover = diagnosis.shares(
+            "agent nearest to the target", diagnosis.agents(self.num_agents), nearest, history.valid
+        )
+        return (
+            diagnosis.over_time("distance to the target over time, opponent", opponent),
+            cover,
+            *particles.approach(history, distance, "the target"),
+        )
+
+    def _to_their_middle(self, state: ParticleState) -> Action:
         return particles.steer(state, 0, jnp.mean(state.position[1:], axis=0), self.acceleration)[None]
+
+    def _to_own_landmark(self, obs: Obs) -> Action:
+        """Agent i to landmark i, from the first again if there are fewer."""
+        landmarks = obs[:, 2 : 2 + 2 * self._landmarks].reshape(self.num_agents, self._landmarks, 2)
+        agents = jnp.arange(self.num_agents)
+        return jnp.clip(landmarks[agents, agents % self._landmarks], -1.0, 1.0)
 
     @property
     def _landmarks(self) -> int:

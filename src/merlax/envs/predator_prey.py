@@ -9,14 +9,17 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from merlax.config import Checked, Count, Few, NotNegative, Positive, Range
-from merlax.envs import particles
+from merlax.envs import diagnosis, particles
 from merlax.envs.base import Action, Obs, Side, StepResult
+from merlax.envs.diagnosis import History, Measure
 from merlax.envs.particles import ParticleState
+from merlax.envs.rules import SCRIPTED, Rule
 from merlax.types import Key, Reward
 
 LANDMARK_RANGE = 0.9
 WALL = 0.9  # where the prey starts to pay for leaving
 TURN_BACK = 0.8  # where the scripted prey starts to turn back
+LEAD = 0.5  # units of time by which scripted predators lead the prey
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,9 +89,23 @@ class PredatorPrey(Checked):
         outside = jnp.where(x < 1.0, 10.0 * jnp.maximum(x - WALL, 0.0), jnp.minimum(jnp.exp(2.0 * x - 2.0), 10.0))
         return -10.0 * touches - outside[0] - outside[1]
 
-    def script(self, state: ParticleState, side: int) -> Action:
+    def rules(self, side: int) -> dict[str, Rule]:
+        if side == particles.OPPONENT:
+            return {SCRIPTED: Rule(self._flee, "runs from the nearest predator, and turns back at the walls", "state")}
+        return {SCRIPTED: Rule(_chase, "each predator to where the prey will be, relative to it, in half a second")}
+
+    def diagnose(self, history: History) -> tuple[Measure, ...]:
+        """Who touches the prey, how near everybody comes to it, and who wanders off."""
+        where = history.states.position
+        distance = particles.each_distance(where[:, :-1], where[:, -1])
+        touches = jnp.sum(distance[1:] < self.predator_size + self.prey_size, axis=0).astype(jnp.float32)
+        return (
+            diagnosis.by_agent("touches per episode", touches),
+            *particles.approach(history, distance, "the prey"),
+        )
+
+    def _flee(self, state: ParticleState) -> Action:
         """The prey runs from the nearest predator, and turns back before it glides into a wall."""
-        particles.only_opponent(side)
         away = state.position[-1][None] - state.position[:-1]
         distance = particles.length(away)
         nearest = distance == jnp.min(distance)
@@ -123,3 +140,10 @@ class PredatorPrey(Checked):
         common = self._observe_common(state)
         prey = jnp.broadcast_to(state.velocity[-1], (self.num_predators, 2))
         return jnp.concatenate([common[:-1], prey], axis=1), common[-1:]
+
+
+def _chase(obs: Obs) -> Action:
+    """With full force: towards the prey, leading it by its velocity relative to one's own."""
+    own, to_prey, prey = obs[:, :2], obs[:, -4:-2], obs[:, -2:]
+    way = to_prey + LEAD * (prey - own)
+    return way / jnp.maximum(jnp.max(jnp.abs(way), axis=1, keepdims=True), particles.TINY)

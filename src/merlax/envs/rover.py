@@ -12,8 +12,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from merlax.config import Checked, Count, Few, Positive, Range
-from merlax.envs import loops
-from merlax.envs.base import Flag, Side
+from merlax.envs import loops, rover_diagnosis, rover_rules
+from merlax.envs.base import Action, Flag, Obs, Side
+from merlax.envs.diagnosis import History, Measure
+from merlax.envs.rules import SCRIPTED, STILL, Rule
 from merlax.types import Key, Reward, UserError, shown
 
 Point = tuple[float, float]
@@ -110,6 +112,26 @@ class Rover(Checked):
         state = eqx.tree_at(lambda s: s.observed, state, observed)
         return obs, state, reward, terminated, truncated, {"observed": observed}
 
+    def rules(self, side: int) -> dict[str, Rule]:
+        """The greedy rule, what two coordinated halves do, and nobody moving (at pinned speed: straight on)."""
+        del side  # there is only the team
+        return {
+            SCRIPTED: Rule(_to_nearest, "each rover to the nearest unobserved POI", "state"),
+            "halves": Rule(self._in_halves, "two halves of the team, each together to a POI of its own", "state"),
+            "sighted": Rule(self._to_nearest_seen, "each rover to the nearest POI that it sees", drawn=False),
+            STILL: Rule(_stay, "nobody accelerates or turns"),
+        }
+
+    def diagnose(self, history: History) -> tuple[Measure, ...]:
+        """Who waits where at the end of an episode, how it ended, and how straight the ways were."""
+        return rover_diagnosis.measures(history, self.coupling, self.observation_distance)
+
+    def _to_nearest_seen(self, obs: Obs) -> Action:
+        return rover_rules.to_nearest_seen(obs, self.sectors, self.encoding)
+
+    def _in_halves(self, state: RoverState) -> Action:
+        return rover_rules.in_halves(state.position, state.turn, state.poi, state.observed, self.coupling)
+
     def _move(self, state: RoverState, action: Float[Array, "agent act"]) -> RoverState:
         turn = state.turn + action[:, 1] / 2
         if self.speed == "free":
@@ -191,6 +213,14 @@ def nearness(intensity: Float[Array, "agent sector"]) -> Float[Array, "agent sec
     """The `clean` encoding of 1 / d²: 1 / (1 + d / 5), which is 1 at no distance, and 0 if empty."""
     distance = jax.lax.rsqrt(jnp.maximum(intensity, 1e-9))
     return jnp.where(intensity > 0.0, 1.0 / (1.0 + 0.2 * distance), 0.0)
+
+
+def _to_nearest(state: RoverState) -> Action:
+    return rover_rules.to_nearest(state.position, state.turn, state.poi, state.observed)
+
+
+def _stay(obs: Obs) -> Action:
+    return jnp.broadcast_to(jnp.array([-1.0, 0.0]), (obs.shape[0], 2))
 
 
 def _offsets(origin: Float[Array, "agent 2"], target: Float[Array, "target 2"]) -> Float[Array, "agent target 2"]:

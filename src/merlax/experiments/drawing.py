@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from merlax import figures
+from merlax import envs, figures
+from merlax.core import devices
 from merlax.envs import Rover
 from merlax.experiments import catalogue, report, statistics
 from merlax.experiments.results import Results
 from merlax.experiments.spec import REFERENCE, Experiment, bare, slug
 from merlax.figures.series import Finals, Line, Panel, Point, Reference, Sweep
-from merlax.runs import evaluation, reader
+from merlax.runs import evaluation, reader, teams
 from merlax.runs.published import SELECTION_RATE
 from merlax.types import UserError
 
+YARDSTICK_EPISODES = 1000
 _SMOOTH, _SMOOTH_RATE = 0.05, 0.15  # shares of a run that running means reach back over
 
 
@@ -35,8 +37,34 @@ def _curves(found: Results, experiment: Experiment, out: Path) -> None:
         claimed = dict.fromkeys(claim.method for claim in experiment.claims)
         scores = {method: experiment.published(world, method) for method in claimed}
         known = [Reference(method, score) for method, score in scores.items() if score is not None]
-        panels.append(Panel(world, tuple(line for line in lines if line), tuple(known)))
+        panels.append(Panel(world, tuple(line for line in lines if line), tuple(known), hand_rules(experiment, world)))
     figures.compare(panels, out, title=experiment.title)
+    _migrants(found, experiment, out.with_name(f"{out.stem}-selection{out.suffix}"))
+
+
+def _migrants(found: Results, experiment: Experiment, out: Path) -> None:
+    """Where a tuned team joins the learner's, how often each of the two is selected: a second figure."""
+    names = {"migrant_selected": "the learner's team", "tuned_selected": "the tuned team"}
+    panels = []
+    for world in found.worlds:
+        lines = [_line(found, world, REFERENCE, measure, _SMOOTH_RATE, name) for measure, name in names.items()]
+        if all(lines):
+            panels.append(Panel(world, tuple(_begun(line) for line in lines if line)))
+    if panels:
+        figures.compare(panels, out, title=f"{experiment.title}: migrants selected", measure="share selected")
+
+
+def hand_rules(experiment: Experiment, world: str) -> tuple[Reference, ...]:
+    """How well the hand rules of a world do, which is named by its task's label; in a contest, against the scripted
+    opponent, which is not the one that the runs' own tests met."""
+    task = next((task for task in experiment.tasks if task.label == world), None)
+    if task is None:
+        return ()
+    devices.prepare()
+    env = envs.make(task.world, **task.options)
+    against = ", scripted opponent" if len(env.sides) > 1 else ""
+    scores = teams.yardsticks(env, YARDSTICK_EPISODES)
+    return tuple(Reference(f"{teams.label(rule)}{against}", score.mean) for rule, score in scores.items())
 
 
 def _selection(found: Results, experiment: Experiment, out: Path) -> None:
@@ -72,7 +100,8 @@ def _finals(found: Results, experiment: Experiment, out: Path) -> None:
             for measure in measures
         }
         points = {name: tuple(point for point in own if point) for name, own in values.items()}
-        panels.append(Finals(world, tuple(methods), {name: own for name, own in points.items() if own}))
+        known = {name: own for name, own in points.items() if own}
+        panels.append(Finals(world, tuple(methods), known, hand_rules(experiment, world)))
     figures.draw_finals(panels, out, title=experiment.title)
 
 

@@ -20,7 +20,8 @@ from merlax.types import UserError, shown
 COLUMNS = ("experiment", "world", "method", "seed", "frames", "measure", "value")
 CURVES = ("champion_score", "best_fitness", "mean_fitness", "learner_score")
 ENDS = ("final_score", "seconds", "peak_memory_mb")
-ALWAYS = (*CURVES, "migrant_selected", *ENDS)  # what a run itself tells; an experiment may measure more
+SELECTED = {"migrant_fate": "migrant_selected", "tuned_fate": "tuned_selected"}  # columns, and what is kept of them
+ALWAYS = (*CURVES, *SELECTED.values(), *ENDS)  # what a run itself tells; an experiment may measure more
 POINTS = 200  # per run and measure
 _BYTES = 20_000_000  # of a file: fifteen times that of the longest experiment
 _LARGEST = 1e100  # number, so that sums stay finite
@@ -139,7 +140,7 @@ def _rows(experiment: str, job: Job, folder: Path) -> Iterator[Row]:
 
     columns = _columns(folder / "progress.csv")
     for measure, values in columns.items():
-        if measure in (*CURVES, "migrant_selected"):
+        if measure in (*CURVES, *SELECTED.values()):
             for frames, value in thin(columns["frames"], values):
                 yield row(frames, measure, value)
     final = reader.read_final(folder)
@@ -163,11 +164,14 @@ def thin(frames: np.ndarray, values: np.ndarray, points: int = POINTS) -> Iterat
 
 
 def _columns(path: Path) -> dict[str, np.ndarray]:
-    """The numeric columns of a progress.csv, and `migrant_selected`: 1 where the migrant survived selection."""
+    """The numeric columns of a progress.csv, and for every migrant 1 where it survived selection, 0 where not."""
     found = progress.columns(path)
     if "seconds" not in found:
         raise UserError(f"'{path}' has no column seconds; remove its folder to run it again.")
-    fates = found.get("migrant_fate", np.array([]))
-    chosen = np.array([float(fate != "discarded") if isinstance(fate, str) and fate else math.nan for fate in fates])
+    chosen = {name: _survived(found[fates]) for fates, name in SELECTED.items() if fates in found}
     kept = {name: found[name] for name in ("frames", "seconds", *CURVES) if name in found}
-    return kept | {"migrant_selected": chosen}
+    return kept | chosen
+
+
+def _survived(fates: np.ndarray) -> np.ndarray:
+    return np.array([float(fate != "discarded") if isinstance(fate, str) and fate else math.nan for fate in fates])

@@ -11,6 +11,7 @@ from merlax.figures import particles, rovers, style
 from merlax.figures.arena import Particles
 from merlax.figures.comparison import compare, selection_rate
 from merlax.figures.curves import learning_curve
+from merlax.figures.diagnosis import draw_diagnosis
 from merlax.figures.finals import draw_finals
 from merlax.figures.heatmap import heat_map
 from merlax.figures.sweep import draw_sweep
@@ -20,6 +21,7 @@ from merlax.types import UserError
 __all__ = [
     "can_draw",
     "compare",
+    "draw_diagnosis",
     "draw_finals",
     "draw_sweep",
     "heat_map",

@@ -19,16 +19,17 @@ _ROW = 1.75  # inches per panel
 DASHES = (4, 3)  # a published number
 
 
-def compare(panels: Sequence[Panel], out: Path, *, title: str) -> None:
-    """Draw a panel per world, below each other: a line per method in its 95% band, published numbers dashed."""
+def compare(panels: Sequence[Panel], out: Path, *, title: str, measure: str = "team score") -> None:
+    """Draw a panel per world: a line per method in its 95% band, published numbers and hand rules dashed."""
     style.check_suffix(out, style.STILLS)
     _refuse_nothing(panels)
     fig, axes = style.panels(len(panels), style.COLUMN_WIDTH, 0.65 + _ROW * len(panels))
     labels = {}
     for ax, panel in zip(axes, panels, strict=True):
         labels[ax] = [draw_line(ax, line) for line in panel.lines] + draw_references(ax, panel.references)
+        labels[ax] += draw_references(ax, panel.hand_rules, "")
         style.title(ax, panel.title)
-        ax.set_ylabel("team score", fontsize=style.TEXT, color=style.INK)
+        ax.set_ylabel(measure, fontsize=style.TEXT, color=style.INK)
         unit_scale(ax, [line.mean for line in panel.lines])
     frames_axis(axes[-1], max(line.frames[-1] for panel in panels for line in panel.lines))
     style.headline(fig, title)
@@ -63,13 +64,13 @@ def draw_line(ax: Axes, line: Line) -> Label:
     return Label(float(line.mean[-1]), f"{line.label} {number(line.mean[-1])}", hue, merl)
 
 
-def draw_references(ax: Axes, references: Sequence[Reference]) -> list[Label]:
-    """Draw published numbers as dashed lines, and return their names; equal ones share a line."""
+def draw_references(ax: Axes, references: Sequence[Reference], source: str = "paper: ") -> list[Label]:
+    """Draw numbers, published ones unless told, as dashed lines, and return their names; equal ones share a line."""
     labels = []
     for value, same in groupby(sorted(references, key=lambda r: r.value), key=lambda r: r.value):
         ax.axhline(value, color=style.INK, linewidth=0.9, dashes=DASHES, zorder=1)
         names = ", ".join(reference.label for reference in same)
-        labels.append(Label(value, f"paper: {names} {number(value)}", style.INK))
+        labels.append(Label(value, f"{source}{names} {number(value)}", style.INK))
     return labels
 
 

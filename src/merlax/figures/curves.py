@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +32,13 @@ def learning_curve(
     out: Path,
     *,
     title: str,
-    published: float | None = None,
-    published_label: str = "published",
+    references: Mapping[str, float] | None = None,
 ) -> None:
     """Draw the champion's score (raw, and its running mean), the learner's and the population's mean fitness.
 
     `progress` holds the columns of `progress.csv`; NaN marks what was not measured. The running means reach back
     over `WINDOW` measurements, so the value at the end of a line is the mean of the last ones. An opponent's score, on
-    a scale of its own, has a panel of its own.
+    a scale of its own, has a panel of its own. `references` are scores to compare with, by name: dashed lines.
     """
     style.check_suffix(out, style.STILLS)
     opponent = len(_measured(progress, "opponent_score")[1]) > 0
@@ -51,10 +51,10 @@ def learning_curve(
             drawn.append(values)
     if not drawn:
         raise UserError("The run has no score to draw yet; let it finish a generation first.")
-    if published is not None:
-        axes[0].axhline(published, color=style.INK, linewidth=0.9, dashes=(4, 3))
-        labels.append(Label(published, f"{published_label} {number(published)}", style.INK))
-        drawn.append(np.array([published]))
+    for name, score in (references or {}).items():
+        axes[0].axhline(score, color=style.INK, linewidth=0.9, dashes=(4, 3))
+        labels.append(Label(score, f"{name} {number(score)}", style.INK))
+        drawn.append(np.array([score]))
     frames = float(np.max(progress["frames"]))
     _set_axes(axes[0], frames, np.concatenate(drawn), "team score")
     style.title(axes[0], title)

@@ -22,13 +22,17 @@ def draw_finals(panels: Sequence[Finals], out: Path, *, title: str) -> None:
         raise UserError("There is nothing to draw yet; let a run finish first.")
     measures = list(dict.fromkeys(measure for panel in panels for measure in panel.points))
     hues = {measure: _HUES[i % len(_HUES)] for i, measure in enumerate(measures)}
-    heights = [0.1 + (0.12 + 0.08 * len(measures)) * len(panel.methods) for panel in panels]
+    heights = [0.1 + (0.12 + 0.08 * len(measures)) * len(_rows(panel)) for panel in panels]
     height = 0.3 + 0.15 * len(measures) + 0.45 * len(panels) + sum(heights)
     fig, axes = style.panels(len(panels), style.COLUMN_WIDTH, height, heights=heights, same_scale=False)
     for ax, panel in zip(axes, panels, strict=True):
         style.title(ax, panel.title)
-        ax.set_yticks(range(len(panel.methods)), panel.methods)
-        ax.set_ylim(len(panel.methods) - 0.5, -0.5)
+        rows = _rows(panel)
+        ax.set_yticks(range(len(rows)), rows)
+        ax.set_ylim(len(rows) - 0.5, -0.5)
+        for row, rule in enumerate(panel.hand_rules, len(panel.methods)):
+            ax.axvline(rule.value, color=style.INK, linewidth=0.8, dashes=(4, 3), zorder=1)
+            ax.plot(rule.value, row, "D", color=style.INK, markersize=3.0, zorder=3)
         for measure, points in panel.points.items():
             shift = (measures.index(measure) + 0.5) / len(measures) - 0.5
             for point in points:
@@ -37,6 +41,11 @@ def draw_finals(panels: Sequence[Finals], out: Path, *, title: str) -> None:
     fig.legend(handles=handles, loc="outside lower left", frameon=False, fontsize=style.SMALL, labelcolor=style.INK)
     style.headline(fig, title)
     style.save(fig, out)
+
+
+def _rows(panel: Finals) -> list[str]:
+    """The methods, then the hand rules."""
+    return [*panel.methods, *(rule.label for rule in panel.hand_rules)]
 
 
 def _draw_point(ax: Axes, point: Point, shift: float, hue: str) -> None:

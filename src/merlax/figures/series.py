@@ -24,7 +24,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Reference:
-    """A published number."""
+    """A published number, or a hand rule's score."""
 
     label: str
     value: float
@@ -39,6 +39,8 @@ class Panel:
     title: str
     lines: tuple[Line, ...]
     references: tuple[Reference, ...] = ()
+    hand_rules: tuple[Reference, ...] = ()
+    """Scores of hand rules."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,19 @@ class Finals:
     methods: tuple[str, ...]
     points: Mapping[str, tuple[Point, ...]]
     """By measure; `at` is a method's place among the methods."""
+    hand_rules: tuple[Reference, ...] = ()
+    """Scores of hand rules, which are rows of their own."""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A number for each class; none where nothing is known."""
+
+    title: str
+    classes: tuple[str, ...]
+    values: tuple[float | None, ...]
+    percent: bool = False
+    half_widths: tuple[float | None, ...] | None = None
 
 
 # Methods and worlds keep their colour in every figure; lines of the `global` reward are dashed, too.
@@ -80,6 +95,7 @@ COLORS = {
     "MERL": style.BLUE,
     "EA": style.GREEN,
     "ES": style.SKY,
+    "learner alone": style.VERMILLION,
     "TD3-mixed": style.VERMILLION,
     "TD3-global": style.ORANGE,
     "learner alone": style.ORANGE,
@@ -89,6 +105,8 @@ COLORS = {
     "MADDPG": style.PURPLE,
     "MADDPG-mixed": style.PURPLE,
     "MADDPG-global": style.BROWN,
+    "the learner's team": style.VERMILLION,
+    "the tuned team": style.BLUE,
     "rover-1": style.SKY,
     "rover-3": style.BLUE,
     "rover-7": style.BLACK,

@@ -43,11 +43,12 @@ def panels(
     FigureCanvasAgg(fig)
     axes = list(fig.subplots(rows, sharex=same_scale, height_ratios=heights, squeeze=False).flat)
     for ax in axes:
-        _dress(ax)
+        dress(ax)
     return fig, axes
 
 
-def _dress(ax: Axes) -> None:
+def dress(ax: Axes) -> None:
+    """The shared look of an axes."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(GREY)
     ax.tick_params(labelsize=SMALL, labelcolor=INK, color=GREY, length=2.5, width=0.6)

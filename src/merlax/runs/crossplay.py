@@ -13,10 +13,11 @@ import jax
 
 from merlax.core.players import Player, PolicyPlayer, ScriptedPlayer
 from merlax.core.rollout import Field
-from merlax.envs.base import Scripted
+from merlax.envs import rules
 from merlax.runs import evaluation, policies, terminal
 from merlax.runs.evaluation import Score
-from merlax.runs.reader import OPPONENT, SCRIPTED, Run
+from merlax.runs.reader import OPPONENT, SCRIPTED, TEAM, Run
+from merlax.runs.teams import Lineup
 from merlax.types import Key, UserError
 
 
@@ -42,27 +43,31 @@ class Matrix:
 
 
 def play(key: Key, runs: Sequence[Run], episodes: int) -> Matrix:
-    """All champions against all opponents of these runs and the scripted one, on the same instances."""
+    """All champions and the hand rule against all opponents and the scripted one, on the same instances."""
     _check(runs)
     names = _names([run.path for run in runs])
     opponents: dict[str, Player] = {
         name: run.opponent for name, run in zip(names, runs, strict=True) if isinstance(run.opponent, PolicyPlayer)
     }
-    if isinstance(runs[0].env, Scripted):
+    env = runs[0].env
+    if SCRIPTED in rules.of(env, OPPONENT):
         opponents[SCRIPTED] = ScriptedPlayer(OPPONENT)
+    teams: dict[str, Player] = {name: run.player for name, run in zip(names, runs, strict=True)}
+    if SCRIPTED in rules.of(env, TEAM):
+        teams[SCRIPTED] = ScriptedPlayer(TEAM)
 
-    fields = [Field(runs[0].env, (opponent,)) for opponent in opponents.values()]
-    pairs = [(field, PolicyPlayer(run.champion)) for run in runs for field in fields]
+    fields = [Field(env, (opponent,)) for opponent in opponents.values()]
+    pairs = [(field, team) for team in teams.values() for field in fields]
     played = (part for pair in pairs for part in evaluation.play(jax.random.clone(key), *pair, episodes))
-    parts = evaluation.num_parts(runs[0].env, episodes)
+    parts = evaluation.num_parts(env, episodes)
     shown = terminal.bar(played, parts * len(pairs), f"{len(pairs)} pairs")
-    scores = tuple(tuple(evaluation.score(itertools.islice(shown, parts)) for _ in fields) for _ in runs)
-    return Matrix(runs[0].title, tuple(names), tuple(opponents), scores)
+    scores = tuple(tuple(evaluation.score(itertools.islice(shown, parts)) for _ in fields) for _ in teams)
+    return Matrix(runs[0].title, tuple(teams), tuple(opponents), scores)
 
 
-def opponent_of(run: Run, against: Run | str) -> Player:
-    """Whom a run's champion meets instead of its own opponent: the SCRIPTED one, or that of the run `against`."""
-    if run.opponent is None:
+def opponent_of(run: Run | Lineup, against: Run | str) -> Player:
+    """Whom a team meets instead of its own opponent: the SCRIPTED one, or that of the run `against`."""
+    if len(run.env.sides) == 1 or (isinstance(run, Run) and run.opponent is None):
         raise UserError(f"{run.title} has no opponent; leave --against out.")
     if isinstance(against, str):
         return ScriptedPlayer(OPPONENT)

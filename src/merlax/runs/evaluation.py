@@ -5,18 +5,18 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator
+from typing import Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from merlax.core import rollout
-from merlax.core.players import Player, PolicyPlayer
+from merlax.core.players import Player
 from merlax.core.rollout import Field, Trace
 from merlax.envs.base import Env
 from merlax.runs import terminal
-from merlax.runs.reader import Run
-from merlax.types import Key, UserError
+from merlax.types import Key, Keys, UserError
 
 FINAL_EPISODES = 200
 MOST_EPISODES = 10_000_000  # hours; and the interval of a score is far below anything that matters
@@ -45,14 +45,19 @@ def evaluate(key: Key, field: Field, player: Player, episodes: int) -> Score:
 
 
 def play(key: Key, field: Field, player: Player, episodes: int) -> Iterator[np.ndarray]:
-    """The scores of fresh episodes, part by part: as many at once as take little memory and about a second."""
-    at_once = -(-episodes // num_parts(field.env, episodes))
-    instances = np.asarray(jax.random.key_data(jax.random.split(key, episodes)))
+    """The scores of fresh episodes, part by part."""
+    for keys, number in instances(key, field.env, episodes):
+        yield np.asarray(rollout.play_instances(keys, field, player).fitness, np.float64)[:number]
+
+
+def instances(key: Key, env: Env, episodes: int) -> Iterator[tuple[Keys, int]]:
+    """Keys of fresh episodes, part by part, and how many of a part count: few enough for about a second of work."""
+    at_once = -(-episodes // num_parts(env, episodes))
+    numbers = np.asarray(jax.random.key_data(jax.random.split(key, episodes)))
     for start in range(0, episodes, at_once):
         # The last part is filled up, so that one program plays them all.
-        part = instances[np.minimum(np.arange(start, start + at_once), episodes - 1)]
-        keys = jax.random.wrap_key_data(jnp.asarray(part), impl=jax.random.key_impl(key))
-        yield np.asarray(rollout.play_instances(keys, field, player).fitness, np.float64)[: episodes - start]
+        part = numbers[np.minimum(np.arange(start, start + at_once), episodes - 1)]
+        yield jax.random.wrap_key_data(jnp.asarray(part), impl=jax.random.key_impl(key)), min(at_once, episodes - start)
 
 
 def num_parts(env: Env, episodes: int) -> int:
@@ -69,10 +74,21 @@ def score(parts: Iterable[np.ndarray]) -> Score:
     return Score(float(scores.mean()), half, scores.size)
 
 
-def trace(run: Run, seed: int = 0) -> Trace:
-    """One episode of a run's champion; with the same seed, every team meets the same instance of a world."""
+@runtime_checkable
+class Played(Protocol):
+    """A team that can play where it belongs: a run, or a lineup."""
+
+    @property
+    def field(self) -> Field: ...
+
+    @property
+    def player(self) -> Player: ...
+
+
+def trace(team: Played, seed: int = 0) -> Trace:
+    """One episode of a team; with the same seed, every team meets the same instance of a world."""
     key = jax.random.split(evaluation_key(seed), 1)[0]
-    return rollout.trace(key, run.field, PolicyPlayer(run.champion))
+    return rollout.trace(key, team.field, team.player)
 
 
 def evaluation_key(seed: int) -> Key:

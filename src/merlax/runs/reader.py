@@ -48,6 +48,11 @@ class Run:
         return None if _resized(self.config["world"], self.env) else published(self.config["world"])
 
     @property
+    def player(self) -> Player:
+        """Its champion, as one that plays."""
+        return PolicyPlayer(self.champion)
+
+    @property
     def field(self) -> Field:
         """Where its team plays: the world and, in a contest, the newest opponent."""
         return Field(self.env, () if self.opponent is None else (self.opponent,))

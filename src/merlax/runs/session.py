@@ -17,9 +17,8 @@ from merlax import config, figures
 from merlax.algorithms.base import Algorithm
 from merlax.config import Count
 from merlax.core import devices
-from merlax.core.players import PolicyPlayer
 from merlax.envs.base import Env
-from merlax.runs import checkpoints, evaluation, loop, memory, process, progress, reader, setup
+from merlax.runs import checkpoints, evaluation, loop, memory, process, progress, reader, setup, teams
 from merlax.runs.checkpoints import EVERY_SECONDS, Saver
 from merlax.runs.loop import Ending
 from merlax.runs.reader import Run
@@ -133,7 +132,7 @@ def finish(folder: RunFolder, env: Env, ending: Ending) -> Run:
         )
     run = reader.load(folder.path, env)
     key = evaluation.evaluation_key(run.config["seed"])
-    score = evaluation.evaluate(key, run.field, PolicyPlayer(run.champion), evaluation.FINAL_EPISODES)
+    score = evaluation.evaluate(key, run.field, run.player, evaluation.FINAL_EPISODES)
     result = dataclasses.asdict(score) | {"finished": ending.finished, "peak_memory_mb": process.peak_memory_mb()}
     plot(run, folder.path / "learning_curve.png")
     if figures.can_draw(env):
@@ -150,14 +149,17 @@ def _drop_checkpoints(path: Path) -> None:
 
 
 def plot(run: Run, out: Path) -> None:
-    """Draw a run's learning curve, with the published score where there is one."""
+    """Draw a run's learning curve, with hand rules and the published score where there are any.
+
+    In a contest the rules meet the run's newest opponent, whom the last tests of its champions met.
+    """
     known = run.published
+    lines = {teams.label(rule): score.mean for rule, score in teams.yardsticks(run).items()}
     figures.learning_curve(
         run.progress,
         out,
         title=f"{run.title}\n{run.config['algorithm']}, seed {run.config['seed']}",
-        published=known.score if known else None,
-        published_label="published MERL" if known else "",
+        references=lines | ({"published MERL": known.score} if known else {}),
     )
 
 

@@ -13,7 +13,8 @@ from merlax.algorithms.game import Game
 from merlax.algorithms.gradient import OffPolicy
 from merlax.algorithms.opponents import FixedOpponent
 from merlax.core.players import PolicyPlayer, ScriptedPlayer
-from merlax.envs.base import Env, Scripted
+from merlax.envs import rules
+from merlax.envs.base import Env
 from merlax.runs import reader
 from merlax.runs.reader import DDPG, FORMAT, FROZEN, OPPONENT, SCRIPTED
 from merlax.types import UserError
@@ -166,8 +167,8 @@ def _opponent(
     if asked is None or asked == DDPG:
         return DDPG, presets.opponent(preset, world)
     if asked == SCRIPTED:
-        if not isinstance(env, Scripted):
-            raise UserError("This world has no rule for its opponent (no `script`); choose ddpg, or a run folder.")
+        if SCRIPTED not in rules.of(env, OPPONENT):
+            raise UserError("This world has no rule for its opponent (no `rules`); choose ddpg, or a run folder.")
         return SCRIPTED, FixedOpponent(ScriptedPlayer(OPPONENT))
     if not Path(asked).exists():
         raise UserError(f"There is no opponent '{asked}'; choose ddpg, scripted, or a run folder that holds one.")

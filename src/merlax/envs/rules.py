@@ -1,0 +1,63 @@
+"""Hand rules: what the agents of a side can do without learning. They are opponents, and yardsticks for a team."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import jax.numpy as jnp
+
+from merlax.envs.base import Action, Env, Obs, State
+from merlax.types import UserError, suggest
+
+SCRIPTED = "scripted"  # the rule of a side, if it has one
+STILL = "still"  # nobody does anything: every world has it
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """What all agents of a side do, at one instant of one world, and what it is that decides it."""
+
+    act: Callable[[Any], Action]
+    """From the agents' observations, or from the world's state, to an action for each agent."""
+    says: str
+    """The rule in words, without a full stop."""
+    sees: Literal["observations", "state"] = "observations"
+    """What `act` is called with: a rule that sees the state knows more than a team that learns."""
+    drawn: bool = True
+    """Whether figures show its score as a line."""
+
+    def __call__(self, state: State, obs: Obs) -> Action:
+        return self.act(obs if self.sees == "observations" else state)
+
+
+@runtime_checkable
+class Ruled(Protocol):
+    """A world that knows simple rules for its sides."""
+
+    def rules(self, side: int) -> Mapping[str, Rule]:
+        """The rules of a side by name, SCRIPTED first; none if there is none."""
+        ...
+
+
+def of(env: Env, side: int) -> dict[str, Rule]:
+    """All rules of a side by name: the world's own and, at the end, STILL."""
+    shape = env.sides[side].num_agents, env.sides[side].act_size
+    still = Rule(lambda obs: jnp.zeros(shape), "all actions are 0")
+    own = dict(env.rules(side)) if isinstance(env, Ruled) else {}
+    return own if STILL in own else own | {STILL: still}
+
+
+def drawn(env: Env) -> list[str]:
+    """The names of the team's rules that figures show."""
+    return [name for name, rule in of(env, 0).items() if rule.drawn and name != STILL]
+
+
+def check(env: Env, name: str) -> None:
+    """Refuse a rule that a world does not have for its team."""
+    known = list(of(env, 0))
+    if name not in known:
+        raise UserError(
+            f"This world has no rule '{name}' for its team{suggest(name, known)}; choose from {', '.join(known)}."
+        )
