@@ -172,7 +172,7 @@ def _buffers(config: Td3, side: Side) -> int:
 
 
 def _transition(side: Side) -> int:
-    return side.num_agents * (2 * side.obs_size + side.act_size + 3)
+    return side.num_agents * replay.numbers(side)
 
 
 def _weights(layers: Sequence[int]) -> int:

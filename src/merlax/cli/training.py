@@ -162,7 +162,7 @@ def _world(words: list[str], file: dict[str, Any]) -> tuple[str | None, list[str
     """
     recorded = file.get("world")
     plain = [place for place, word in enumerate(words) if not word.startswith("-")]
-    named = [place for place in plain if words[place] in envs.ids() or ":" in words[place]]
+    named = [place for place in plain if envs.is_known(words[place]) or ":" in words[place]]
     named += [place for place in plain if place == 0]
     if not named:
         _refuse_to_import(recorded or "", "WORLD")
@@ -176,7 +176,7 @@ def _world(words: list[str], file: dict[str, Any]) -> tuple[str | None, list[str
 
 def _refuse_to_import(name: str, where: str) -> None:
     """A file may name what merlax knows; only the user may name a module."""
-    if ":" in name:
+    if ":" in name and not envs.is_known(name):
         raise UserError(
             f"The config file names '{name}', which is not part of merlax, and no file is allowed to import code; "
             f"give it again as {where}."

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Protocol, runtime_checkable
 
 import equinox as eqx
+import jax.numpy as jnp
 
+from merlax.core import actions
 from merlax.core.networks import TeamPolicy
 from merlax.envs import base
 from merlax.envs.base import Action, Env, Obs, State
@@ -15,8 +17,8 @@ from merlax.envs.base import Action, Env, Obs, State
 class Player(Protocol):
     """A pytree, so that a compiled program can take it."""
 
-    def act(self, env: Env, state: State, obs: Obs) -> Action:
-        """What the agents of its side do now, in [-1, 1]."""
+    def act(self, env: Env, state: State, obs: Obs, noise: Action | None = None) -> Action:
+        """What the agents of its side do now, as rows, perhaps with noise on it."""
         ...
 
 
@@ -25,9 +27,9 @@ class PolicyPlayer(eqx.Module):
 
     policy: TeamPolicy
 
-    def act(self, env: Env, state: State, obs: Obs) -> Action:
+    def act(self, env: Env, state: State, obs: Obs, noise: Action | None = None) -> Action:
         del env, state
-        return self.policy(obs)
+        return self.policy(obs, noise)
 
 
 class ScriptedPlayer(eqx.Module):
@@ -35,7 +37,11 @@ class ScriptedPlayer(eqx.Module):
 
     side: int = eqx.field(static=True)
 
-    def act(self, env: Env, state: State, obs: Obs) -> Action:
-        del obs
+    def act(self, env: Env, state: State, obs: Obs, noise: Action | None = None) -> Action:
         assert isinstance(env, base.Scripted), "the setup refuses a world without a rule"
-        return env.script(state, self.side)
+        action, side = base.script(env, state, self.side), env.sides[self.side]
+        if noise is None:
+            return action
+        if side.plain:
+            return jnp.clip(action + noise, -1.0, 1.0)
+        return actions.settle(side, action + noise, obs, jnp.arange(side.num_agents))

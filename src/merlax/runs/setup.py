@@ -143,6 +143,8 @@ def resolve(env: str | Env) -> tuple[str | None, Env]:
     """A world and its name: of the named worlds of its type, the one with the fewest different fields."""
     if isinstance(env, str):
         return env, envs.make(env)
+    if envs.is_known(getattr(env, "name", None)):  # another library's, which says its name
+        return env.name, env  # type: ignore[attr-defined]
     named = {name: envs.make(name) for name in envs.ids()}
     own = reader.env_record(env)
     differences = lambda name: sum(  # noqa: E731
