@@ -3,7 +3,6 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
 from merlax.core import actions
 from merlax.envs.base import Box, Discrete, Side
@@ -42,28 +41,37 @@ def test_one_agent_alone_acts_as_it_does_among_all():
         np.testing.assert_allclose(alone[0, 0], expected)
 
 
-@pytest.mark.parametrize("side", [ALIKE, UNLIKE], ids=["alike", "unlike"])
-def test_relaxed_actions_are_the_settled_ones(side):
-    outputs = OUTPUTS[..., : side.act_size]
-    relaxed = actions.relax(side, outputs, jnp.zeros((1, 2, side.obs_size)), EVERYBODY)
-    np.testing.assert_allclose(relaxed, settle(side, outputs), atol=1e-6)
+def ways(side, outputs, obs=None):
+    return actions.ways(side, outputs, jnp.zeros((1, 2, side.obs_size)) if obs is None else obs, EVERYBODY)
 
 
-def test_a_choice_has_a_gradient_that_raises_what_pays():
-    pays = jnp.array([0.0, 0.0, 1.0])
+def test_the_ways_of_an_agent_are_its_choices_weighed_by_their_outputs():
+    weight, action = ways(ALIKE, OUTPUTS)
+    assert (weight.shape, action.shape) == ((3, 1, 2), (3, 1, 2, 3))
+    np.testing.assert_allclose(weight.sum(axis=0), 1.0, rtol=1e-6)
+    assert weight[:, 0].argmax(axis=0).tolist() == [1, 0]
+    np.testing.assert_array_equal(action[:, 0, 1], np.eye(3))
 
+
+def test_whoever_acts_by_numbers_has_one_way():
+    weight, action = ways(UNLIKE, jnp.array([[[0.5, 0.7], [0.3, 0.4]]]))
+    np.testing.assert_allclose(weight[:, 0, 0], [1.0, 0.0])
+    np.testing.assert_allclose(action[0, 0, 0], [0.5, 0.0])
+    np.testing.assert_array_equal(action[:, 0, 1], np.eye(2))
+
+
+def test_learners_raise_the_output_of_what_pays():
     def paid(outputs):
-        return (
-            actions.relax(ALIKE, outputs, jnp.zeros((1, 2, 1)), EVERYBODY) * jnp.broadcast_to(pays, (1, 2, 3))
-        ).sum()
+        return (ways(ALIKE, outputs)[0] * jnp.array([0.0, 0.0, 1.0])[:, None, None]).sum()
 
-    slope = jax.grad(paid)(OUTPUTS)
-    assert (np.asarray(slope)[..., 2] > 0).all()
-    assert (np.asarray(slope)[..., :2] < 0).all()
+    slope = np.asarray(jax.grad(paid)(OUTPUTS))
+    assert (slope[..., 2] > 0).all()
+    assert (slope[..., :2] < 0).all()
 
 
-def test_what_is_illegal_has_no_gradient():
+def test_what_is_illegal_has_no_weight_and_no_gradient():
     seen = jnp.concatenate([jnp.zeros((1, 2, 1)), jnp.broadcast_to(jnp.array([1.0, 1.0, 0.0]), (1, 2, 3))], axis=-1)
-    slope = jax.grad(lambda outputs: actions.relax(MASKED, outputs, seen, EVERYBODY)[..., 1].sum())(OUTPUTS)
+    assert ways(MASKED, OUTPUTS, seen)[0][2].tolist() == [[0.0, 0.0]]
+    slope = jax.grad(lambda outputs: ways(MASKED, outputs, seen)[0][1].sum())(OUTPUTS)
     assert np.asarray(slope)[..., 2].tolist() == [[0.0, 0.0]]
     assert np.isfinite(slope).all()

@@ -13,6 +13,9 @@ from jaxtyping import Array, Bool, Float, Int
 
 from merlax.envs.base import Discrete, Side
 
+# Of the softmax by which learners weigh choices. Of 1, 0.3 and 0.1 it learnt fastest (docs/algorithm.md).
+TEMPERATURE = 0.3
+
 
 def settle(
     side: Side,
@@ -25,17 +28,28 @@ def settle(
     return _by_kind(side, agents, _choice(outputs, possible), jnp.where(possible, jnp.clip(outputs, -1.0, 1.0), 0.0))
 
 
-def relax(
+def ways(
     side: Side,
     outputs: Float[Array, "*batch agent act"],
     obs: Float[Array, "*batch agent obs"],
     agents: Int[Array, " agent"],
-) -> Float[Array, "*batch agent act"]:
-    """The same without noise, with a gradient: a choice has that of its softmax (straight through)."""
+) -> tuple[Float[Array, "way *batch agent"], Float[Array, "way *batch agent act"]]:
+    """All that the agents may do, and how likely each is, so that a learner can climb what is to be expected of it.
+
+    Choices are drawn from the softmax of their outputs. Whoever acts by numbers has one way.
+    """
     possible = _possible(side, obs, agents)
-    soft = jnp.where(possible, jax.nn.softmax(jnp.where(possible, outputs, -1e9), axis=-1), 0.0)
-    chosen = soft + jax.lax.stop_gradient(_choice(outputs, possible) - soft)
-    return _by_kind(side, agents, chosen, jnp.where(possible, outputs, 0.0))
+    moved = jnp.where(possible, outputs, 0.0)
+    if not side.chooses:
+        return jnp.ones((1, *outputs.shape[:-1])), moved[None]
+    likely = jax.nn.softmax(jnp.where(possible, outputs / TEMPERATURE, -1e9), axis=-1)
+    number = max(space.size for space in side.action if isinstance(space, Discrete))
+    chosen = jnp.eye(side.act_size)[:number].reshape(number, *[1] * (outputs.ndim - 1), side.act_size)
+    shape = (number, *outputs.shape)
+    action = _by_kind(side, agents, jnp.broadcast_to(chosen, shape), jnp.broadcast_to(moved[None], shape))
+    only = jnp.broadcast_to(jax.nn.one_hot(0, side.act_size), outputs.shape)
+    weight = _by_kind(side, agents, likely, only)[..., :number]
+    return jnp.moveaxis(weight, -1, 0), action
 
 
 def _possible(

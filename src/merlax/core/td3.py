@@ -374,12 +374,16 @@ def _rate(rate: float, rounds: Int[Array, ""], config: Td3) -> Float[Array, ""] 
 def _actor_loss(
     actor: TeamPolicy, critic: Critic | JointCritic, batch: Transition, agents: Int[Array, " agent"], config: Td3
 ) -> Float[Array, ""]:
-    """Minus the value of each agent's own action."""
+    """Minus the value of each agent's own action; of choices, minus the value that is to be expected."""
     # Two calls: the gradient of one wide matmul would include the critic's weights.
     (for_actor,), (for_critic,) = first_layers(batch.obs, actor), first_layers(batch.obs, critic)
     raw = _preactivation(actor, for_actor, batch, agents)
-    own = jnp.tanh(raw) if actor.side is None else actions.relax(actor.side, jnp.tanh(raw), batch.obs, agents)
-    value = critic.complete_with_own(for_critic, batch.action, own)
+    if actor.side is None:
+        value = critic.complete_with_own(for_critic, batch.action, jnp.tanh(raw))
+    else:
+        weight, own = actions.ways(actor.side, jnp.tanh(raw), batch.obs, agents)
+        values = jax.vmap(lambda each: critic.complete_with_own(for_critic, batch.action, each))(own)
+        value = jnp.sum(weight * values, axis=0)
     return config.action_penalty * jnp.mean(raw**2) - _mean(value, batch.present)
 
 

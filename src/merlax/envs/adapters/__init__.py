@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
+import io
 from types import ModuleType
 from typing import Any
 
@@ -43,7 +45,8 @@ def _adapter(prefix: str) -> ModuleType:
     if not installed(prefix):
         raise UserError(f"The worlds of {prefix} are an extra that is not installed: pip install 'merlax[{prefix}]'.")
     try:
-        importlib.import_module(prefix)
+        with contextlib.redirect_stdout(io.StringIO()):  # libraries greet
+            importlib.import_module(prefix)
         return importlib.import_module(f"merlax.envs.adapters.{prefix}_worlds")
     except Exception as error:  # whatever another library throws
         reason = " ".join(str(error).split())[:200] or type(error).__name__

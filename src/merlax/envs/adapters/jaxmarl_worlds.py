@@ -18,7 +18,8 @@ from jaxtyping import Array
 
 from merlax.envs.adapters import foreign
 from merlax.envs.adapters.foreign import Foreign, ForeignState, arranged, lenient
-from merlax.envs.base import Box, Discrete, Side, Space
+from merlax.envs.base import Box, Discrete, Side
+from merlax.envs.spaces import Space
 from merlax.types import Key, Reward, UserError
 
 LIMITS = ("max_steps", "num_inner_steps", "episode_length")  # under which its worlds keep their limit

@@ -19,7 +19,8 @@ from jumanji import specs
 
 from merlax.envs.adapters import foreign
 from merlax.envs.adapters.foreign import Foreign, ForeignState, lenient
-from merlax.envs.base import Box, Discrete, Side, Space
+from merlax.envs.base import Box, Discrete, Side
+from merlax.envs.spaces import Space
 from merlax.types import Key, Reward, UserError
 
 MASK = "action_mask"
