@@ -41,7 +41,7 @@ def list_envs(args: Sequence[str]) -> int:
     show(table, 140)
     for prefix in adapters.PREFIXES:
         names = [name for name in _foreign() if name.startswith(f"{prefix}:")]
-        print(f"\n{', '.join(names)}" if names else f"\n{prefix}:…  with pip install 'merlax[{prefix}]'")
+        print(", ".join(names) if names else f"{prefix}:…  with pip install 'merlax[{prefix}]'")
     return 0
 
 

@@ -59,7 +59,7 @@ def test_a_key_that_is_nearly_right_gets_a_suggestion():
 
 def test_a_world_without_a_limit_asks_for_one():
     assert Elsewhere(steps=7).horizon == 7
-    with pytest.raises(UserError, match="no limit of its own; choose one with --env.steps"):
+    with pytest.raises(UserError, match=r"no limit of its own; choose one with --env.steps"):
         _ = Elsewhere().horizon
 
 

@@ -113,9 +113,9 @@ def test_a_world_without_a_team_reward_is_refused_before_anything_is_made(tmp_pa
 def test_an_id_that_is_nearly_right_gets_a_suggestion_and_options_are_checked():
     with pytest.raises(UserError, match="did you mean 'jaxmarl:MPE_simple_spread_v3'"):
         envs.make("jaxmarl:MPE_simple_spred_v3")
-    with pytest.raises(UserError, match="does not take these options.*colour"):
+    with pytest.raises(UserError, match=r"does not take these options.*colour"):
         spread(colour=3)
-    with pytest.raises(UserError, match="JaxMARL cannot make 'MPE_simple_spread_v3' with {'local_ratio': 7.0}"):
+    with pytest.raises(UserError, match=r"JaxMARL cannot make 'MPE_simple_spread_v3' with {'local_ratio': 7.0}"):
         _ = spread(local_ratio=7.0).sides
 
 

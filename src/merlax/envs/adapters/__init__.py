@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import importlib.util
 import io
+import warnings
 from types import ModuleType
 from typing import Any
 
@@ -45,7 +46,8 @@ def _adapter(prefix: str) -> ModuleType:
     if not installed(prefix):
         raise UserError(f"The worlds of {prefix} are an extra that is not installed: pip install 'merlax[{prefix}]'.")
     try:
-        with contextlib.redirect_stdout(io.StringIO()):  # libraries greet
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():  # libraries greet, and warn
+            warnings.simplefilter("ignore")
             importlib.import_module(prefix)
         return importlib.import_module(f"merlax.envs.adapters.{prefix}_worlds")
     except Exception as error:  # whatever another library throws

@@ -12,8 +12,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import jaxmarl
-from jaxmarl.environments import spaces
+import jaxmarl  # pyright: ignore[reportMissingImports]
+from jaxmarl.environments import spaces  # pyright: ignore[reportMissingImports]
 from jaxtyping import Array
 
 from merlax.envs.adapters import foreign
@@ -92,13 +92,13 @@ def kind(identifier: str) -> type:
 
 
 def _scenario(name: str) -> Any:
-    from jaxmarl.environments.smax import map_name_to_scenario
+    from jaxmarl.environments.smax import map_name_to_scenario  # pyright: ignore[reportMissingImports]
 
     return map_name_to_scenario(name)
 
 
 def _layout(name: str) -> Any:
-    from jaxmarl.environments.overcooked import overcooked_layouts
+    from jaxmarl.environments.overcooked import overcooked_layouts  # pyright: ignore[reportMissingImports]
 
     return overcooked_layouts[name]
 

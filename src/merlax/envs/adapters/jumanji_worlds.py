@@ -12,10 +12,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import jumanji
+import jumanji  # pyright: ignore[reportMissingImports]
 import numpy as np
 from jaxtyping import Array
-from jumanji import specs
+from jumanji import specs  # pyright: ignore[reportMissingImports]
 
 from merlax.envs.adapters import foreign
 from merlax.envs.adapters.foreign import Foreign, ForeignState, lenient
