@@ -13,6 +13,7 @@ from merlax.algorithms.game import Game
 from merlax.algorithms.gradient import OffPolicy
 from merlax.algorithms.opponents import FixedOpponent
 from merlax.core.players import PolicyPlayer, ScriptedPlayer
+from merlax.envs.adapters.foreign import Foreign
 from merlax.envs.base import Env, Scripted
 from merlax.runs import reader
 from merlax.runs.reader import DDPG, FORMAT, FROZEN, OPPONENT, SCRIPTED
@@ -143,8 +144,8 @@ def resolve(env: str | Env) -> tuple[str | None, Env]:
     """A world and its name: of the named worlds of its type, the one with the fewest different fields."""
     if isinstance(env, str):
         return env, envs.make(env)
-    if envs.is_known(getattr(env, "name", None)):  # another library's, which says its name
-        return env.name, env  # type: ignore[attr-defined]
+    if isinstance(env, Foreign):  # another library's, which says its name
+        return env.name, env  # type: ignore[return-value]
     named = {name: envs.make(name) for name in envs.ids()}
     own = reader.env_record(env)
     differences = lambda name: sum(  # noqa: E731

@@ -7,7 +7,8 @@ import pytest
 
 import merlax
 from merlax import envs
-from merlax.envs import adapters, base
+from merlax.envs import base
+from merlax.envs.adapters import foreign
 from merlax.envs.base import Discrete
 from merlax.envs.check import shape_findings
 from merlax.types import UserError
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # what JaxMARL uses warns
 @pytest.fixture(autouse=True)
 def lenient():
     """JaxMARL relies on JAX's default promotion, and uses keys twice."""
-    with adapters.foreign.lenient():
+    with foreign.lenient():
         yield
 
 

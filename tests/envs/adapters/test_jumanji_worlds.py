@@ -7,6 +7,7 @@ import pytest
 
 from merlax import envs
 from merlax.envs import adapters, base
+from merlax.envs.adapters import foreign
 from merlax.envs.base import Discrete
 from merlax.envs.check import shape_findings
 from merlax.types import UserError
@@ -18,7 +19,7 @@ pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]  # what Ju
 @pytest.fixture(autouse=True)
 def lenient():
     """Jumanji relies on JAX's default promotion."""
-    with adapters.foreign.lenient():
+    with foreign.lenient():
         yield
 
 
