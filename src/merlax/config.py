@@ -207,8 +207,6 @@ def _plain(value: Any, hint: Any) -> Any:
         return [_plain(item, _item(hint)) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)  # JSON has no word for it
-    if inspect.isfunction(value):
-        return f"{value.__module__}:{value.__qualname__}"
     if not dataclasses.is_dataclass(value):
         return value
     tag = {} if hint is type(value) else {"type": name_of(type(value))}

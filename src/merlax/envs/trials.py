@@ -50,12 +50,12 @@ def _played_findings(env: Env, names: tuple[str, ...]) -> list[str]:
     found: list[str] = []
     if not _same(jax.tree.map(lambda leaf: leaf[0, :2], many), jax.tree.map(lambda leaf: leaf[:2], one), 1e-3):
         found.append("Several worlds under jax.vmap play otherwise than one alone; keep nothing between two calls.")
-    alive, there = np.asarray(many["alive"]), many["present"]
+    alive = np.asarray(many["alive"])
     for name, side in zip(names, range(len(env.sides)), strict=False):
-        here = alive[:, :, None] & np.asarray(there[side])
+        here, stays = (alive[:, :, None] & np.asarray(many[part][side]) for part in ("present", "stays"))
         obs, agent = (np.asarray(many[part][side]) for part in ("obs", "agent"))
         team = np.where(alive, np.asarray(many["team"][side]), 0.0)
-        numbers = np.where(here[..., None], obs, 0.0), team, np.where(here, agent, 0.0)
+        numbers = np.where(stays[..., None], obs, 0.0), team, np.where(here, agent, 0.0)
         found += _number_findings(name, *numbers, getattr(env, "reward_bounds", ()) if side == 0 else ())
         if np.asarray(many["back"][side]).any():
             found.append(f"`present` lets {name} agents come back; let whoever has left stay away.")
@@ -104,11 +104,11 @@ def _episode(env: Env, key: Any, steps: int) -> dict[str, Any]:
             "alive": alive,
             "ended": ends,
             "present": here,
+            "stays": tuple(was & now for was, now in zip(here, later, strict=True)),
             "back": tuple(now & ~was & alive for was, now in zip(here, later, strict=True)),
             "stuck": tuple(_stuck(side, rows) for side, rows in zip(env.sides, obs, strict=True)),
         }
-        here = tuple(was & now for was, now in zip(here, later, strict=True))
-        return (after.obs, after.state, alive & ~ends, here), told
+        return (after.obs, after.state, alive & ~ends, told["stays"]), told
 
     carry = obs, state, jnp.ones((), bool), _everybody(env, state)
     return jax.lax.scan(step, carry, jax.random.split(key_steps, steps))[1]

@@ -37,7 +37,7 @@ def twice_the_first(rewards, info):
                        ("score", 7.0), (twice_the_first, 9.0)]
 )  # fmt: skip
 def test_what_pays_the_team_is_a_sum_a_key_or_a_function(team, pays):
-    assert float(Elsewhere(team=team).team_reward(REWARDS, INFO)) == pays
+    assert float(Elsewhere(team=foreign.named(team)).team_reward(REWARDS, INFO)) == pays
 
 
 def test_a_world_without_a_choice_is_refused_with_a_sentence_that_shows_how():
@@ -63,9 +63,13 @@ def test_a_world_without_a_limit_asks_for_one():
         _ = Elsewhere().horizon
 
 
-def test_a_function_is_written_down_by_its_name():
-    record = config.to_dict(Elsewhere(team=twice_the_first))  # type: ignore[arg-type]
+def test_a_function_is_written_down_by_its_name_and_no_file_brings_one_back():
+    record = config.to_dict(Elsewhere(team=foreign.named(twice_the_first)))
     assert record["team"] == f"{__name__}:twice_the_first"
+    with pytest.raises(UserError, match=r"is paid by the function 'os:system'; give it again"):
+        Elsewhere(team="os:system").team_reward(REWARDS, INFO)
+    with pytest.raises(UserError, match="with def, not lambda"):
+        foreign.named(lambda rewards, info: 0.0)
 
 
 def test_options_of_a_constructor_become_fields_and_only_changes_are_passed_on():

@@ -10,6 +10,7 @@ import warnings
 from types import ModuleType
 from typing import Any
 
+from merlax.envs.adapters.foreign import named
 from merlax.envs.base import Env
 from merlax.types import UserError, suggest
 
@@ -39,7 +40,7 @@ def make(name: str, options: dict[str, Any]) -> Env:
     if identifier not in known:
         raise UserError(f"There is no world '{name}'{suggest(name, [f'{prefix}:{each}' for each in known])}; "
                         f"`merlax envs` lists them all.")  # fmt: skip
-    return _adapter(prefix).kind(identifier)(**options)
+    return _adapter(prefix).kind(identifier)(**{option: named(value) for option, value in options.items()})
 
 
 def _adapter(prefix: str) -> ModuleType:

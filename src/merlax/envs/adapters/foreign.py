@@ -18,6 +18,7 @@ from merlax.types import UserError, suggest
 
 SUMS: dict[str, Callable[[Array], Array]] = {"sum": jnp.sum, "mean": jnp.mean, "max": jnp.max, "min": jnp.min}
 OWN = "reward"
+_FUNCTIONS: dict[str, Callable[..., Any]] = {}  # those that the user has given, by their names
 
 
 class ForeignState(eqx.Module):
@@ -60,8 +61,8 @@ class Foreign:
 
     def team_reward(self, rewards: Float[Array, " agent"], info: Mapping[str, Any]) -> Float[Array, ""]:
         """What the user has chosen."""
-        if callable(self.team):
-            return jnp.asarray(self.team(rewards, info), jnp.float32).reshape(())
+        if self.team in _FUNCTIONS:
+            return jnp.asarray(_FUNCTIONS[self.team](rewards, info)).astype(jnp.float32).reshape(())
         if self.team in SUMS:
             return SUMS[self.team](rewards)
         if not self.team:
@@ -81,10 +82,25 @@ class Foreign:
     def _of_info(self, key: str, info: Mapping[str, Any], field: str) -> Array:
         if key not in info:
             known = [*SUMS, *info] if field == "team" else [OWN, *info]
+            if ":" in key:
+                raise UserError(f"{self.name} is paid by the function '{key}'; give it again, in Python, as {field}=….")
             near = suggest(key, known)
             raise UserError(f"{self.name} has no '{key}' in its info{near}; choose {field} from {', '.join(known)}.")
         parts = jax.tree.leaves(info[key]) if isinstance(info[key], dict) else [info[key]]
         return jnp.stack([jnp.asarray(part).astype(jnp.float32) for part in parts]).squeeze()
+
+
+def named(option: Any) -> Any:
+    """An option as a field holds it: a function by its name, under which it is kept."""
+    if not inspect.isfunction(option):
+        return option
+    if option.__name__ == "<lambda>":
+        raise UserError("A reward that is a function is written down by its name; define it with def, not lambda.")
+    name = f"{option.__module__}:{option.__qualname__}"
+    if _FUNCTIONS.setdefault(name, option) is not option:  # defined anew, as in a notebook
+        _FUNCTIONS[name] = option
+        jax.clear_caches()
+    return name
 
 
 def arranged(side: Side, vectors: Sequence[Array]) -> Any:
