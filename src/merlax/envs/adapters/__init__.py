@@ -49,8 +49,7 @@ def _adapter(prefix: str) -> ModuleType:
     try:
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():  # libraries greet, and warn
             warnings.simplefilter("ignore")
-            importlib.import_module(prefix)
-        return importlib.import_module(f"merlax.envs.adapters.{prefix}_worlds")
+            return importlib.import_module(f"merlax.envs.adapters.{prefix}_worlds")
     except Exception as error:  # whatever another library throws
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise UserError(f"The library {prefix} is installed but cannot be imported ({reason}).") from error
