@@ -42,7 +42,7 @@ def _played_findings(env: Env, names: tuple[str, ...]) -> list[str]:
     keys = jax.random.split(jax.random.key(2), EPISODES)
     play = lambda key: _episode(env, key, steps + 2)  # noqa: E731
     try:
-        many, one = jax.jit(jax.vmap(play))(keys), jax.jit(play)(jax.random.clone(keys[0]))
+        many, one = jax.jit(jax.vmap(play))(jax.random.clone(keys)), jax.jit(play)(keys[0])
     except UserError:
         raise
     except Exception as error:

@@ -122,12 +122,10 @@ def simple_options(constructors: Sequence[Callable[..., Any]]) -> dict[str, Any]
 
 
 def subclass(base: type, name: str, options: Mapping[str, Any]) -> type:
-    """The class of the worlds of one name: its options are fields."""
-    own = {field.name for field in dataclasses.fields(base)}
-    fields = [
-        (each, type(value), dataclasses.field(default=value)) for each, value in options.items() if each not in own
-    ]
-    namespace = {"name": name, "options": {each: options[each] for each, *_ in fields}, "__module__": base.__module__}
+    """The class of the worlds of one name: its options are fields, but for those that merlax has already."""
+    free = {each: value for each, value in options.items() if not hasattr(base, each)}
+    fields = [(each, type(value), dataclasses.field(default=value)) for each, value in free.items()]
+    namespace = {"name": name, "options": free, "__module__": base.__module__}
     return dataclasses.make_dataclass(base.__name__, fields, bases=(base,), frozen=True, namespace=namespace)
 
 
