@@ -111,6 +111,7 @@ def test_a_world_without_a_team_reward_is_refused_before_anything_is_made(tmp_pa
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_an_id_that_is_nearly_right_gets_a_suggestion_and_options_are_checked():
     with pytest.raises(UserError, match="did you mean 'jaxmarl:MPE_simple_spread_v3'"):
         envs.make("jaxmarl:MPE_simple_spred_v3")
@@ -124,7 +125,7 @@ def test_an_id_that_is_nearly_right_gets_a_suggestion_and_options_are_checked():
 def test_a_run_is_trained_and_opened_again_by_its_name_alone(tmp_path):
     from tests.support.settings import TINY
 
-    run = merlax.train(spread(max_steps=5), frames=200, settings=TINY, out=tmp_path / "run", quiet=True)
+    run = merlax.train(spread(max_steps=5), frames=1740, settings=TINY, out=tmp_path / "run", quiet=True)
     assert run.title == "jaxmarl:MPE_simple_spread_v3 (team sum, agent reward, action_type Discrete)"
     again = merlax.load(tmp_path / "run")
     assert again.env == spread(max_steps=5)
