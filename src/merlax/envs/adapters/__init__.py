@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import importlib
 import importlib.util
-import io
 import warnings
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -47,9 +48,24 @@ def _adapter(prefix: str) -> ModuleType:
     if not installed(prefix):
         raise UserError(f"The worlds of {prefix} are an extra that is not installed: pip install 'merlax[{prefix}]'.")
     try:
-        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():  # libraries greet, and warn
-            warnings.simplefilter("ignore")
+        with _silent():
             return importlib.import_module(f"merlax.envs.adapters.{prefix}_worlds")
     except Exception as error:  # whatever another library throws
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise UserError(f"The library {prefix} is installed but cannot be imported ({reason}).") from error
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Libraries greet and warn when they are imported, which would spoil what merlax prints.
+
+    JaxMARL's imports put standard output back in its place on their way, so that redirecting it is not enough.
+    """
+    said = builtins.print
+    builtins.print = lambda *args, **kwargs: None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        builtins.print = said
