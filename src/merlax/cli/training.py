@@ -14,6 +14,8 @@ from tyro.conf import Positional, arg
 from merlax import config, envs, files
 from merlax.algorithms import presets
 from merlax.cli.parsing import Form, flat, named_env, parse, parse_known
+from merlax.core import devices
+from merlax.envs import adapters
 from merlax.envs.base import Env
 from merlax.runs import forms, memory, reader, session, setup, terminal
 from merlax.runs.checkpoints import EVERY_SECONDS
@@ -74,6 +76,8 @@ def train(args: Sequence[str]) -> int:
     if world is None:
         raise UserError(f"Name a world to train on: {', '.join(envs.ids())}, or module:World for one of your own.")
 
+    if adapters.prefix_of(world):
+        devices.prepare()  # other libraries start JAX when they make a world
     env: Any = config.merge(envs.make(world), file.get("env", {}), "env")
     chosen = presets.preset(options.preset, world, options.algorithm)
     algorithm = Form(config.merge(chosen, file.get("settings", {}), "settings"))
