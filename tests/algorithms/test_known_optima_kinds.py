@@ -27,7 +27,8 @@ def score(env, name, frames):
 @pytest.mark.parametrize("name", ["merl", "td3", "ddpg", "matd3", "maddpg"])
 @pytest.mark.parametrize("world", [Unlike, Choices, Leavers])
 def test_learners_climb_the_agents_reward_in_every_kind_of_world(world, name):
-    assert score(world("agent"), name, frames=8_000) > 0.85
+    frames = 15_000 if name in ("matd3", "maddpg") else 8_000  # a critic of everybody's choices has more to learn
+    assert score(world("agent"), name, frames) > 0.85
 
 
 @pytest.mark.slow
