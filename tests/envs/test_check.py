@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from typing import Any
 
 import jax.numpy as jnp
 import pytest
@@ -30,7 +31,7 @@ class Changed(Rendezvous):
         obs, state = super().reset(key)
         return {"long": obs[:, :1], "whole": obs.astype(jnp.int32)}.get(self.how, obs), state
 
-    def step(self, key, state, action):
+    def step(self, key, state, action) -> Any:
         obs, state, reward, terminated, truncated, info = super().step(key, state, action)
         if self.how == "if" and action[0, 0] > 0.0:
             obs = -obs

@@ -100,7 +100,7 @@ def test_what_playing_shows_is_a_sentence(env: Any, sentence):
 def test_a_world_that_draws_from_elsewhere_is_impure():
     @dataclasses.dataclass(frozen=True)
     class Lucky(Rendezvous):
-        def step(self, key, state, action):
+        def step(self, key, state, action) -> Any:
             obs, state, *others = super().step(key, state, action)
             return obs + jnp.float32(np.random.default_rng().random()), state, *others
 

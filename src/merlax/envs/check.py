@@ -76,7 +76,7 @@ def _parts(env: Any) -> Iterator[str]:
     except TypeError as error:
         yield f"It cannot be hashed ({error}); make it a frozen dataclass whose fields are numbers, texts and tuples."
     else:
-        if dataclasses.is_dataclass(env) and not isinstance(env, type) and dataclasses.replace(env) != env:
+        if dataclasses.is_dataclass(type(env)) and dataclasses.replace(env) != env:
             yield "Two worlds with the same fields are not equal, so each compiles anew; let dataclass write __eq__."
     if not _whole(env.horizon) or env.horizon < 1:
         yield f"`horizon` is {shown(env.horizon)}; make it a whole number of at least 1, the most steps of an episode."
@@ -169,7 +169,7 @@ def _state_findings(before: Any, after: Any) -> list[str]:
 def _actions(env: Env) -> Any:
     """What `step` takes, all zeros."""
     own = tuple(side.actions(jnp.zeros((side.num_agents, side.act_size))) for side in env.sides)
-    return own if len(own) > 1 else own[0]
+    return own if len(own) > 1 else next(iter(own))
 
 
 def _some_actions(env: Env) -> Any:
@@ -178,7 +178,7 @@ def _some_actions(env: Env) -> Any:
 
 def _zeros(state: Any) -> Any:
     def one(leaf: Any) -> Array:
-        if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
             return jax.random.split(jax.random.key(0), leaf.shape) if leaf.shape else jax.random.key(0)
         return jnp.zeros(leaf.shape, leaf.dtype)
 

@@ -147,11 +147,11 @@ def reason(error: Exception) -> str:
 
 def _same(one: Any, other: Any, tolerance: float = 0.0) -> bool:
     def numbers(leaf: Any) -> np.ndarray:
-        is_key = isinstance(leaf, jax.Array) and jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+        is_key = isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
         return np.asarray(jax.random.key_data(leaf) if is_key else leaf)
 
     pairs = zip(map(numbers, jax.tree.leaves(one)), map(numbers, jax.tree.leaves(other)), strict=True)
-    close: Callable[..., bool] = np.allclose
     return all(
-        a.shape == b.shape and close(a.astype(float), b.astype(float), tolerance, tolerance, True) for a, b in pairs
+        a.shape == b.shape and np.allclose(a.astype(float), b.astype(float), tolerance, tolerance, equal_nan=True)
+        for a, b in pairs
     )

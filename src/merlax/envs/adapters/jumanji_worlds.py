@@ -12,10 +12,9 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import jumanji  # pyright: ignore[reportMissingImports]
 import numpy as np
 from jaxtyping import Array
-from jumanji import specs  # pyright: ignore[reportMissingImports]
+from jumanji import registration, specs  # pyright: ignore[reportMissingImports]
 
 from merlax.envs.adapters import foreign
 from merlax.envs.adapters.foreign import Foreign, ForeignState, lenient
@@ -67,7 +66,7 @@ class Jumanji(Foreign):
 
 def ids() -> list[str]:
     """Those with several agents."""
-    return [each for each in jumanji.registered_environments() if each.rpartition("-v")[0] in _TEAMS]
+    return [each for each in registration.registered_environments() if each.rpartition("-v")[0] in _TEAMS]
 
 
 _TEAMS = ("Cleaner", "Connector", "LevelBasedForaging", "RobotWarehouse", "SearchAndRescue")
@@ -107,7 +106,7 @@ def _made(env: Jumanji) -> Any:
 def _make(identifier: str, options: dict[str, Any]) -> Any:
     try:
         with jax.ensure_compile_time_eval(), lenient():
-            plain = jumanji.make(identifier)
+            plain = registration.make(identifier)
             if not options:
                 return plain
             generator = _generator(plain)
@@ -115,7 +114,7 @@ def _make(identifier: str, options: dict[str, Any]) -> Any:
             own = {name: value for name, value in options.items() if name not in sizes}
             if len(own) < len(options):
                 own["generator"] = type(generator)(**(sizes | {n: v for n, v in options.items() if n in sizes}))
-            return jumanji.make(identifier, **own)
+            return registration.make(identifier, **own)
     except Exception as error:  # whatever Jumanji throws
         reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
         raise UserError(
