@@ -3,7 +3,7 @@
 from merlax.algorithms import Algorithm, Ea, Es, Game, Gradient, Merl, Seat, preset
 from merlax.algorithms import register as register_algorithm
 from merlax.algorithms.opponents import ddpg
-from merlax.api import diagnose, evaluate, load, play_each_other, plot, plot_diagnosis, render, resume, train
+from merlax.api import check, diagnose, evaluate, load, play_each_other, plot, plot_diagnosis, render, resume, train
 from merlax.config import Checked
 from merlax.core.evolution.fitness import Fitness
 from merlax.core.evolution.operators import GaussianMutation, SinglePointCrossover
@@ -13,6 +13,7 @@ from merlax.core.networks import TeamPolicy
 from merlax.core.td3 import Td3
 from merlax.envs import (
     Box,
+    Discrete,
     Env,
     KeepAway,
     PhysicalDeception,
@@ -37,6 +38,7 @@ __all__ = [
     "Box",
     "Checked",
     "Diagnosis",
+    "Discrete",
     "Ea",
     "Env",
     "Es",
@@ -64,6 +66,7 @@ __all__ = [
     "Tracker",
     "Tuning",
     "UserError",
+    "check",
     "ddpg",
     "diagnose",
     "evaluate",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from merlax import figures
+from merlax import envs, figures
 from merlax.algorithms.base import Algorithm
 from merlax.core import devices
 from merlax.core.rollout import Field
@@ -97,6 +97,17 @@ def resume(
         Path(run), listeners, checkpoint_every, env, algorithm, restart=restart, ignore_memory=ignore_memory
     )
     return _obey(opened, ending)
+
+
+def check(env: str | Env) -> list[str]:
+    """All that is wrong with a world, a sentence each that says what to change; an empty list if nothing is.
+
+    Training refuses a world by what can be told without playing it; this plays a few episodes, too.
+
+    Args:
+        env: A world, or the name of one.
+    """
+    return envs.check(envs.make(env) if isinstance(env, str) else env)
 
 
 def load(run: str | Path, env: Env | None = None) -> Run:

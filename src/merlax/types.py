@@ -38,6 +38,7 @@ class Transition(eqx.Module):
     team_reward: Float[Array, "*batch agent"]  # the same for all agents of a step
     next_obs: Float[Array, "*batch agent obs"]
     terminated: Bool[Array, "*batch agent"]  # True: the target does not bootstrap
+    present: Bool[Array, "*batch agent"] | None = None  # where agents leave early: who was there; zeros for the others
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

@@ -1,5 +1,7 @@
 """One cyclic buffer per agent."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -153,3 +155,15 @@ def test_unpack_is_the_inverse_of_pack():
 @pytest.mark.parametrize(("obs_size", "width"), [(6, 16), (7, 32), (14, 32), (15, 48)])
 def test_rows_are_whole_cache_lines(obs_size, width):
     assert replay.create(CAPACITY, Side.equal(AGENTS, obs_size, act_size=1)).rows.shape[-1] == width
+
+
+def test_who_was_there_is_kept_and_instants_without_anybody_are_not():
+    side = Side.equal(AGENTS, OBS, ACT, leaving=True)
+    buffer = jax.tree.map(lambda leaf: leaf[0], replay.create(CAPACITY, side))
+    there = jnp.array([[True, True], [True, False], [False, False]])
+    buffer = add(buffer, dataclasses.replace(transitions([1, 2, 3]), present=there), jnp.ones(3, bool))
+    assert names(buffer) == [1.0, 2.0]
+    drawn = replay.sample_joint(jax.random.key(0), buffer, 50)
+    assert drawn.present is not None
+    np.testing.assert_array_equal(drawn.present[:, 1], drawn.obs[:, 0, 0] == 1.0)
+    assert drawn.present[:, 0].all()

@@ -13,14 +13,17 @@ from merlax.core.players import PolicyPlayer, ScriptedPlayer
 from merlax.core.rollout import FAULTS, Field, Rollout
 from merlax.envs.base import Env
 from merlax.types import Transition
+from tests.probes.choices import Choices
 from tests.probes.darts import Darts
 from tests.probes.episodes import Countdown
+from tests.probes.leavers import Leavers
 from tests.probes.misbehaving import Misbehaving
 from tests.probes.tag import BEST, SCRIPT, Tag
 from tests.support.weights import weights
 
 EARLY, LATE = Countdown(), Countdown(last=99)  # ends by termination in step 4, and by truncation in step 6
 WIDE = Countdown(num_agents=50, horizon=40, last=99)
+LEAVERS = Leavers(horizon=6)
 
 
 def policy(env: Env = EARLY) -> TeamPolicy:
@@ -264,3 +267,45 @@ def test_a_test_meets_the_opponent_of_its_field():
     field = Field(Tag(), (ScriptedPlayer(1),), opponents_learn=True)
     tested = rollout.play_test(jax.random.key(0), field, PolicyPlayer(idle(Tag())), 3)
     np.testing.assert_allclose(tested.fitness, [-2 * abs(SCRIPT)] * 3, rtol=1e-5)
+
+
+def left(env=LEAVERS, seed=3, noise=0.0):
+    """An episode, its transitions, and in which step each agent was there for the last time."""
+    played = play(env, seed, noise=noise)
+    (own,) = played.transitions
+    assert own is not None
+    assert own.present is not None
+    return played, own, own.present.sum(axis=0)
+
+
+def test_who_has_left_counts_no_more_and_leaves_nothing():
+    played, own, last = left()
+    assert (last < LEAVERS.horizon).all()
+    gone = np.arange(LEAVERS.horizon)[:, None] >= last[None]
+    np.testing.assert_array_equal(own.present, ~gone)
+    for part in (own.obs, own.action, own.agent_reward, own.team_reward, own.terminated):
+        assert not np.any(part[gone])
+    np.testing.assert_allclose(played.episode.agent_reward[0], own.agent_reward.mean(axis=1).sum(), rtol=1e-5)
+
+
+def test_leaving_is_an_end_for_whoever_leaves_and_for_nobody_else():
+    _, own, last = left()
+    ends = np.arange(LEAVERS.horizon)[:, None] == last[None] - 1
+    np.testing.assert_array_equal(own.terminated, ends)
+    assert not np.any(own.next_obs[ends])
+
+
+def test_what_is_shown_to_who_has_left_breaks_nothing():
+    played, own, _ = left(Leavers(lies=float("nan")))
+    assert not played.episode.fault.any()
+    assert np.isfinite(played.episode.fitness)
+    assert np.isfinite(own.next_obs).all()
+
+
+def test_noise_lets_agents_choose_otherwise_but_never_what_is_illegal():
+    env = Choices()
+    calm, noisy = (transitions(env, noise=noise) for noise in (0.0, 2.0))
+    for own in (calm, noisy):
+        assert (own.action.sum(axis=-1) == 1.0).all()
+        assert (own.action <= own.obs[..., -4:]).all()
+    assert (calm.action != noisy.action).any()

@@ -215,3 +215,25 @@ def test_rates_fall_with_the_rounds():
 def test_joint_critics_cannot_be_normalised():
     with pytest.raises(UserError, match="critic_normalised"):
         Td3(critic="joint", order="joint", critic_normalised=True)
+
+
+@pytest.mark.parametrize("config", [JOINT, SEQUENTIAL, dataclasses.replace(JOINT, critic="joint")])
+def test_nobody_learns_from_the_rows_of_who_has_left(config):
+    """Whatever stands in the rows of the second half, where the last agent is gone."""
+    learner, batch = new_learner(rounds=1, config=config), transitions()
+    there = (jnp.arange(JOINT.batch)[:, None] < JOINT.batch // 2) | (jnp.arange(AGENTS)[None] < AGENTS - 1)
+    batch = dataclasses.replace(batch, present=there)
+    wild = jnp.where(there, batch.agent_reward, 1e6)
+    once, twice = (round_of(learner, one, config)[0] for one in (batch, dataclasses.replace(batch, agent_reward=wild)))
+    np.testing.assert_array_equal(once.actor.heads.weight, twice.actor.heads.weight)
+    assert all(np.array_equal(a, b) for a, b in zip(*map(jax.tree.leaves, (once.critics, twice.critics)), strict=True))
+
+
+def test_choices_are_learnt_and_stay_choices():
+    side = Side.equal(AGENTS, OBS, choices=ACT)
+    learner = new_learner(rounds=1, side=side)
+    moved, _ = round_of(learner, transitions())
+    assert any(changed(learner.actor, moved.actor))
+    chosen = moved.actor(transitions().obs)
+    assert set(np.unique(chosen)) == {0.0, 1.0}
+    assert (chosen.sum(axis=-1) == 1.0).all()

@@ -8,22 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from merlax.envs import Box, Env, Side, base, ids, make
+from merlax.envs import Env, base, ids, make
+from tests.probes.choices import Choices
 from tests.probes.episodes import Countdown
+from tests.probes.leavers import Leavers
 from tests.probes.tag import BEST, Tag
+from tests.probes.unlike import Unlike
 
 KEY = 3
-
-
-def test_the_agents_of_an_equal_side_are_all_alike():
-    side = Side.equal(3, obs_size=5, act_size=2)
-    assert side == Side(obs=(Box(5), Box(5), Box(5)), action=(Box(2), Box(2), Box(2)))
-    assert (side.num_agents, side.obs_size, side.act_size) == (3, 5, 2)
-
-
-def test_a_side_is_as_wide_as_its_widest_agent():
-    side = Side(obs=(Box(3), Box(7), Box(1)), action=(Box(2), Box(1), Box(4)))
-    assert (side.num_agents, side.obs_size, side.act_size) == (3, 7, 4)
 
 
 def test_a_world_with_one_side_starts_and_steps_as_a_tuple_of_one():
@@ -86,6 +78,32 @@ def test_a_world_is_traced_once_however_many_programs_play_it():
     )
     assert 2.0 * once == twice
     assert len(Counted.traced) == 1
+
+
+def test_agents_that_differ_are_shown_rows_and_take_what_is_theirs():
+    env = Unlike()
+    (obs,), state = base.reset(env, jax.random.key(KEY))
+    np.testing.assert_allclose(obs[0], [state.target[0], 0, 0, 1, 0, 0])
+    np.testing.assert_array_equal(obs[2, 3:], [0, 0, 1])
+    target = jnp.concatenate([state.target, jnp.zeros(3)])
+    aimed = jnp.stack([target[:3], target[1:4], jax.nn.one_hot(state.lamp, 3)])
+    after = base.step(env, jax.random.key(KEY), state, [aimed])
+    np.testing.assert_allclose(after.reward[0].agent, 1.0, atol=1e-6)
+
+
+def test_what_is_legal_follows_what_is_seen():
+    (obs,), state = base.reset(Choices(), jax.random.key(KEY))
+    assert obs.shape == (2, 8)
+    np.testing.assert_array_equal(obs[:, 7] > 0.5, state.open)
+
+
+def test_who_is_present_is_told_by_side_where_somebody_may_leave():
+    env = Leavers()
+    _, state = base.reset(env, jax.random.key(KEY))
+    (there,) = base.present(env, state)
+    assert there is not None
+    assert there.all()
+    assert base.present(Tag(), state) == (None, None)
 
 
 @pytest.mark.parametrize("name", [*ids(), "tests.probes.episodes:Countdown", "tests.probes.tag:Tag"])

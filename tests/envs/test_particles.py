@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from merlax.envs import KeepAway, PhysicalDeception, PredatorPrey, Side, make, particles
+from merlax.envs import KeepAway, PhysicalDeception, PredatorPrey, Side, make, particles, rules
 from merlax.envs.diagnosis import History
 from tests.support.particles import WORLDS, after, at_random, play, sized, state_of
 
@@ -58,7 +58,7 @@ def test_a_body_that_is_steered_once_and_then_let_go_comes_to_rest_at_its_goal()
 
 @every_world
 def test_a_world_has_a_rule_for_each_side_and_the_teams_sees_no_more_than_the_team(name):
-    team, opponent = (make(name).rules(side)["scripted"] for side in (0, 1))
+    team, opponent = (rules.of(make(name), side)["scripted"] for side in (0, 1))
     assert (team.sees, opponent.sees) == ("observations", "state")
 
 

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from merlax.envs import ids, make, rules
+from merlax.envs import base, ids, make, rules
 from merlax.envs.rules import Rule
 from merlax.types import UserError
 from tests.probes.episodes import Countdown
@@ -17,11 +17,11 @@ OBS = jnp.ones((2, 1))
 def test_every_world_ships_a_rule_for_its_team(name):
     env = make(name)
     assert rules.drawn(env)[0] == "scripted"
-    obs, state = env.reset(jax.random.key(0))
-    seen = obs[0] if len(env.sides) > 1 else obs
+    obs, state = base.reset(env, jax.random.key(0))
     for rule in rules.of(env, 0).values():
-        action = rule(state, seen)
-        assert action.shape == (env.sides[0].num_agents, env.sides[0].act_size)
+        action = rule(state, obs[0])
+        side = env.sides[0]
+        assert action.shape == (side.num_agents, side.act_size)
         assert (jnp.abs(action) <= 1.0).all()
 
 

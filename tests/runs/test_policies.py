@@ -1,5 +1,6 @@
 """A champion on disk: exact, alone, harmless, and refused in one sentence when it is broken."""
 
+import dataclasses
 import json
 import os
 import pickle
@@ -13,7 +14,7 @@ import pytest
 
 from merlax import envs
 from merlax.core.networks import TeamPolicy, tuned
-from merlax.envs.base import Side
+from merlax.envs.base import Box, Discrete, Side
 from merlax.runs import policies
 from merlax.types import UserError
 
@@ -43,6 +44,32 @@ def test_a_tuned_champion_comes_back_with_its_gains(policy, tmp_path):
     loaded = policies.load(tmp_path / "tuned")
     assert loaded.gain is not None
     assert np.array_equal(loaded.gain, gain)
+
+
+UNLIKE = Side(obs=(Box(1), Box(3)), action=(Box(2), Discrete(3)), masked=True, leaving=True)
+
+
+def test_a_champion_whose_agents_differ_or_choose_acts_as_before(tmp_path):
+    policy = TeamPolicy(jax.random.key(0), UNLIKE, (4,))
+    policies.save(tmp_path / "unlike", policy)
+    loaded = policies.load(tmp_path / "unlike")
+    assert jax.tree.structure(loaded) == jax.tree.structure(policy)
+    obs = jax.random.normal(jax.random.key(1), (2, UNLIKE.obs_size))
+    np.testing.assert_array_equal(loaded(obs), policy(obs))
+    policies.check_fits(loaded, UNLIKE, "It")
+    other = dataclasses.replace(UNLIKE, action=(Box(2), Box(3)), masked=False, obs=(Box(4), Box(3)))
+    with pytest.raises(UserError, match="It was trained for another world: its obs_size is 8, this world's is 6"):
+        policies.check_fits(loaded, other, "It")
+
+
+@pytest.mark.parametrize("change", [{"choose": [True]}, {"masked": None}, {"obs_sizes": [2, 2]}, {"act_sizes": [1, 1]}])
+def test_spaces_that_do_not_fit_each_other_are_refused(tmp_path, change):
+    policies.save(tmp_path / "unlike", TeamPolicy(jax.random.key(0), UNLIKE, (4,)))
+    path = tmp_path / "unlike" / "policy.json"
+    said = json.loads(path.read_text()) | change
+    path.write_text(json.dumps({name: value for name, value in said.items() if value is not None}))
+    with pytest.raises(UserError, match=r"holds no champion that merlax can read .*do not fit"):
+        policies.load(tmp_path / "unlike")
 
 
 def test_saving_again_replaces_it_and_leaves_nothing_else(folder):

@@ -170,7 +170,9 @@ class Merl(Evolutionary, InPieces):
             return None
         seen = rollouts[1].transitions[seat.index]
         assert seen is not None, "these episodes were played with keep=False"
-        return self.tuning.watch(state.tuning, seen.obs, rollouts[1].valid)
+        valid = rollouts[1].valid
+        valid = valid if seen.present is None else valid[:, :, None] & seen.present
+        return self.tuning.watch(state.tuning, seen.obs, valid)
 
     def rounds(self, state: MerlState) -> tuple[Array, Array]:
         done, due = zip(*((each.practice.done, each.practice.due) for each in state.learners), strict=True)

@@ -160,7 +160,8 @@ def _learner(config: Td3, side: Side, actor_hidden: Sequence[int]) -> Sizes:
     critics = config.critics * _weights([seen, *config.critic_hidden, 1]) * (side.num_agents if joint else 1)
     rows = config.batch * side.num_agents
     active = rows if config.order == "joint" else config.batch
-    nodes = sum(actor_hidden) + side.num_agents * side.act_size + config.critics * sum(config.critic_hidden)
+    ways = side.act_size if side.chooses else 1  # a critic looks at every choice
+    nodes = sum(actor_hidden) + side.num_agents * side.act_size + max(config.critics, ways) * sum(config.critic_hidden)
     return Sizes(
         learners=4 * (team(side, actor_hidden) + critics),
         update=rows * replay.row_size(side) + active * nodes,
@@ -172,7 +173,7 @@ def _buffers(config: Td3, side: Side) -> int:
 
 
 def _transition(side: Side) -> int:
-    return side.num_agents * (2 * side.obs_size + side.act_size + 3)
+    return side.num_agents * replay.numbers(side)
 
 
 def _weights(layers: Sequence[int]) -> int:

@@ -1,4 +1,4 @@
-"""The commands about what there is and how fast it is: envs, selection-rate, bench."""
+"""The commands about what there is and how fast it is: envs, check, selection-rate, bench."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from merlax import envs
 from merlax.cli.parsing import parse, show
 from merlax.config import to_json
 from merlax.core.evolution.selection import expected_selection_rate, simulated_selection_rate
+from merlax.envs import adapters
 from merlax.envs.base import Env
 from merlax.runs import bench as benchmark
 from merlax.runs import terminal
@@ -30,14 +31,50 @@ def list_envs(args: Sequence[str]) -> int:
     options = parse(Options, "envs", args, list_envs.__doc__)
     worlds = {name: envs.make(name) for name in envs.ids()}
     if options.json:
-        print(to_json({name: _sizes(env) | env_record(env) for name, env in worlds.items()}, indent=2))
+        own = {name: _sizes(env) | env_record(env) for name, env in worlds.items()}
+        print(to_json(own | {name: {"library": name.partition(":")[0]} for name in _foreign()}, indent=2))
         return 0
     table = Table("world", "agents", "obs", "act", "steps", "opponent", "its own parameters", box=None, pad_edge=False)
     for name, env in worlds.items():
         opponent = "yes" if len(env.sides) > 1 else "no"
         table.add_row(name, *map(str, _sizes(env).values()), opponent, ", ".join(_parameters(env)))
     show(table, 140)
+    for prefix in adapters.PREFIXES:
+        names = [name for name in _foreign() if name.startswith(f"{prefix}:")]
+        print(", ".join(names) if names else f"{prefix}:…  with pip install 'merlax[{prefix}]'")
     return 0
+
+
+def _foreign() -> list[str]:
+    """The worlds that the installed extras add."""
+    there = [prefix for prefix in adapters.PREFIXES if adapters.installed(prefix)]
+    return [f"{prefix}:{name}" for prefix in there for name in adapters.ids(prefix)]
+
+
+def check(args: Sequence[str]) -> int:
+    """Check a world: all that is wrong with it, a sentence each that says what to change."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        world: Annotated[Positional[str], arg(metavar="WORLD")]
+        """Name of a world, or module:World for one of your own; its fields are options (--env.…)."""
+        json: bool = False
+        """Print a JSON list instead of sentences."""
+
+    words = [word for word in args if not word.startswith("-")]
+    named = [word for word in words if envs.is_known(word) or ":" in word] or words
+    kind: Any = Options
+    if named and not {"-h", "--help"} & set(args):
+        env = envs.make(named[0])
+        if env_record(env):
+            kind = dataclasses.make_dataclass("Options", [("env", type(env), env)], bases=(Options,), frozen=True)
+    options = parse(kind, "check", args, check.__doc__)
+    findings = envs.check(getattr(options, "env", None) or envs.make(options.world))
+    if options.json:
+        print(to_json(findings))
+    else:
+        print("\n".join(findings) or f"{options.world} keeps the contract of a world: nothing to change.")
+    return 2 if findings else 0
 
 
 def _sizes(env: Env) -> dict[str, int]:

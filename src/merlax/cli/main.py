@@ -24,6 +24,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "crossplay": teams.crossplay,
     "render": teams.render,
     "envs": machine.list_envs,
+    "check": machine.check,
     "reproduce": paper.reproduce,
     "plot": paper.plot,
     "bench": machine.bench,

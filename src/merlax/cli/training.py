@@ -14,6 +14,8 @@ from tyro.conf import Positional, arg
 from merlax import config, envs, files
 from merlax.algorithms import presets
 from merlax.cli.parsing import Form, flat, named_env, parse, parse_known
+from merlax.core import devices
+from merlax.envs import adapters
 from merlax.envs.base import Env
 from merlax.runs import forms, memory, reader, session, setup, terminal
 from merlax.runs.checkpoints import EVERY_SECONDS
@@ -74,6 +76,8 @@ def train(args: Sequence[str]) -> int:
     if world is None:
         raise UserError(f"Name a world to train on: {', '.join(envs.ids())}, or module:World for one of your own.")
 
+    if adapters.prefix_of(world):
+        devices.prepare()  # other libraries start JAX when they make a world
     env: Any = config.merge(envs.make(world), file.get("env", {}), "env")
     chosen = presets.preset(options.preset, world, options.algorithm)
     algorithm = Form(config.merge(chosen, file.get("settings", {}), "settings"))
@@ -162,7 +166,7 @@ def _world(words: list[str], file: dict[str, Any]) -> tuple[str | None, list[str
     """
     recorded = file.get("world")
     plain = [place for place, word in enumerate(words) if not word.startswith("-")]
-    named = [place for place in plain if words[place] in envs.ids() or ":" in words[place]]
+    named = [place for place in plain if envs.is_known(words[place]) or ":" in words[place]]
     named += [place for place in plain if place == 0]
     if not named:
         _refuse_to_import(recorded or "", "WORLD")
@@ -176,7 +180,7 @@ def _world(words: list[str], file: dict[str, Any]) -> tuple[str | None, list[str
 
 def _refuse_to_import(name: str, where: str) -> None:
     """A file may name what merlax knows; only the user may name a module."""
-    if ":" in name:
+    if ":" in name and not envs.is_known(name):
         raise UserError(
             f"The config file names '{name}', which is not part of merlax, and no file is allowed to import code; "
             f"give it again as {where}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 
@@ -10,6 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from merlax.core import actions
 from merlax.envs.base import Side
 from merlax.types import Key
 
@@ -42,6 +44,7 @@ class TeamPolicy(eqx.Module):
     heads: Linear  # all heads side by side: outputs are (agent, act), flattened
     num_agents: int = eqx.field(static=True)
     gain: Float[Array, "agent obs"] | None = None  # how strongly each agent heeds each input; nothing: all alike
+    side: Side | None = eqx.field(static=True, default=None)  # its spaces, unless all agents act by as many numbers
 
     def __init__(
         self,
@@ -60,10 +63,18 @@ class TeamPolicy(eqx.Module):
         self.heads = jax.tree.map(lambda leaf: leaf.reshape(*leaf.shape[:-2], -1), heads)
         self.num_agents = side.num_agents
         self.gain = None
+        self.side = None if side.plain else dataclasses.replace(side, leaving=False)
 
-    def __call__(self, obs: Float[Array, "*batch agent obs"]) -> Float[Array, "*batch agent act"]:
-        """Every agent's action, each from its own head, in [-1, 1]."""
-        return jnp.tanh(self.preactivation(obs if self.gain is None else heed(obs, self.gain)))
+    def __call__(
+        self, obs: Float[Array, "*batch agent obs"], noise: Float[Array, "*batch agent act"] | None = None
+    ) -> Float[Array, "*batch agent act"]:
+        """Every agent's action, each from its own head: numbers in [-1, 1], or a 1 at its choice."""
+        outputs = jnp.tanh(self.preactivation(obs if self.gain is None else heed(obs, self.gain)))
+        if self.side is None:
+            return outputs if noise is None else jnp.clip(outputs + noise, -1.0, 1.0)
+        return actions.settle(
+            self.side, outputs if noise is None else outputs + noise, obs, jnp.arange(self.num_agents)
+        )
 
     def preactivation(self, obs: Float[Array, "*batch agent obs"]) -> Float[Array, "*batch agent act"]:
         """The actions before the final tanh."""

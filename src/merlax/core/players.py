@@ -8,6 +8,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool
 
+from merlax.core import actions
 from merlax.core.networks import TeamPolicy
 from merlax.envs import rules
 from merlax.envs.base import Action, Env, Obs, State
@@ -18,8 +19,8 @@ from merlax.envs.rules import SCRIPTED, STILL
 class Player(Protocol):
     """A pytree, so that a compiled program can take it."""
 
-    def act(self, env: Env, state: State, obs: Obs) -> Action:
-        """What the agents of its side do now, in [-1, 1]."""
+    def act(self, env: Env, state: State, obs: Obs, noise: Action | None = None) -> Action:
+        """What the agents of its side do now, as rows, perhaps with noise on it."""
         ...
 
 
@@ -28,9 +29,9 @@ class PolicyPlayer(eqx.Module):
 
     policy: TeamPolicy
 
-    def act(self, env: Env, state: State, obs: Obs) -> Action:
+    def act(self, env: Env, state: State, obs: Obs, noise: Action | None = None) -> Action:
         del env, state
-        return self.policy(obs)
+        return self.policy(obs, noise)
 
 
 class Benched(eqx.Module):
@@ -40,9 +41,9 @@ class Benched(eqx.Module):
     idle: Bool[Array, " agent"]
     side: int = eqx.field(static=True, default=0)
 
-    def act(self, env: Env, state: State, obs: Obs) -> Action:
-        still = rules.of(env, self.side)[STILL](state, obs)
-        return jnp.where(self.idle[:, None], still, self.player.act(env, state, obs))
+    def act(self, env: Env, state: State, obs: Obs, noise: Action | None = None) -> Action:
+        still = _by_rule(env, self.side, STILL, state, obs)
+        return jnp.where(self.idle[:, None], still, self.player.act(env, state, obs, noise))
 
 
 class ScriptedPlayer(eqx.Module):
@@ -51,7 +52,16 @@ class ScriptedPlayer(eqx.Module):
     side: int = eqx.field(static=True)
     rule: str = eqx.field(static=True, default=SCRIPTED)
 
-    def act(self, env: Env, state: State, obs: Obs) -> Action:
-        known = rules.of(env, self.side)
-        assert self.rule in known, "the setup refuses a world without a rule"
-        return known[self.rule](state, obs)
+    def act(self, env: Env, state: State, obs: Obs, noise: Action | None = None) -> Action:
+        return _by_rule(env, self.side, self.rule, state, obs, noise)
+
+
+def _by_rule(env: Env, index: int, rule: str, state: State, obs: Obs, noise: Action | None = None) -> Action:
+    """What a rule does, as rows, with noise perhaps; of choices only what is legal."""
+    known, side = rules.of(env, index), env.sides[index]
+    assert rule in known, "the setup refuses a world without a rule"
+    action = side.action_rows(known[rule](state, obs))
+    action = action if noise is None else action + noise
+    if side.plain:
+        return action if noise is None else jnp.clip(action, -1.0, 1.0)
+    return actions.settle(side, action, obs, jnp.arange(side.num_agents))

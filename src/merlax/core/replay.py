@@ -31,18 +31,25 @@ class Buffer(eqx.Module):
     size: Int[Array, "*shard"]  # how many are stored
     obs_size: int = eqx.field(static=True)
     act_size: int = eqx.field(static=True)
+    leaving: bool = eqx.field(static=True, default=False)  # then a row says whether its agent was there
 
 
 def create(capacity: int, side: Side, shards: int = 1) -> Buffer:
     """Empty buffers, in as many equal parts as there are shards."""
     rows = jnp.zeros((shards, capacity // shards, side.num_agents, row_size(side)))
-    return Buffer(rows, jnp.zeros(shards, jnp.int32), jnp.zeros(shards, jnp.int32), side.obs_size, side.act_size)
+    nothing = jnp.zeros(shards, jnp.int32)
+    return Buffer(rows, nothing, jnp.copy(nothing), side.obs_size, side.act_size, side.leaving)
 
 
 def row_size(side: Side) -> int:
     """Numbers in a row, which are those of a transition in whole cache lines."""
-    width = 2 * side.obs_size + side.act_size + 3
+    width = numbers(side)
     return width + -width % LINE
+
+
+def numbers(side: Side) -> int:
+    """Numbers of one agent's transition."""
+    return 2 * side.obs_size + side.act_size + 3 + side.leaving
 
 
 def store(buffers: Buffer, transitions: Transition, valid: Bool[Array, "*batch"]) -> Buffer:
@@ -67,6 +74,8 @@ def add(buffer: Buffer, transitions: Transition, valid: Bool[Array, " step"]) ->
     capacity = buffer.rows.shape[0]
     rows = pack(transitions)
     valid = valid & jnp.isfinite(rows).all(axis=(1, 2))
+    if transitions.present is not None:
+        valid = valid & transitions.present.any(axis=1)
     rank = jnp.cumsum(valid)
     total = rank[-1]
     keep = valid & (rank > total - capacity)  # of more than fit, the newest
@@ -77,6 +86,7 @@ def add(buffer: Buffer, transitions: Transition, valid: Bool[Array, " step"]) ->
         jnp.minimum(buffer.size + total, capacity),
         buffer.obs_size,
         buffer.act_size,
+        buffer.leaving,
     )
 
 
@@ -85,13 +95,13 @@ def sample(key: Key, buffer: Buffer, batch: int) -> Transition:
     num_agents = buffer.rows.shape[1]
     index = _random_index(key, buffer, (batch, num_agents))
     rows = buffer.rows.at[index, jnp.arange(num_agents)].get(mode="promise_in_bounds")
-    return unpack(rows, buffer.obs_size, buffer.act_size)
+    return unpack(rows, buffer.obs_size, buffer.act_size, buffer.leaving)
 
 
 def sample_joint(key: Key, buffer: Buffer, batch: int) -> Transition:
     """`batch` transitions from one shard, of all agents at the same instants: what a critic of joint actions needs."""
     rows = buffer.rows.at[_random_index(key, buffer, (batch,))].get(mode="promise_in_bounds")
-    return unpack(rows, buffer.obs_size, buffer.act_size)
+    return unpack(rows, buffer.obs_size, buffer.act_size, buffer.leaving)
 
 
 def _random_index(key: Key, buffer: Buffer, shape: tuple[int, ...]) -> Int[Array, "*shape"]:
@@ -101,15 +111,17 @@ def _random_index(key: Key, buffer: Buffer, shape: tuple[int, ...]) -> Int[Array
 
 
 def pack(t: Transition) -> Float[Array, "*batch agent row"]:
-    """A transition as one row: observation, action, both rewards, next observation, terminated, padding."""
-    numbers = jnp.stack([t.agent_reward, t.team_reward], axis=-1)
-    parts = [t.obs, t.action, numbers, t.next_obs, t.terminated.astype(t.obs.dtype)[..., None]]
+    """A transition as one row: observation, action, both rewards, next observation, terminated, present, padding."""
+    rewards = jnp.stack([t.agent_reward, t.team_reward], axis=-1)
+    flags = [flag for flag in (t.terminated, t.present) if flag is not None]
+    parts = [t.obs, t.action, rewards, t.next_obs, *(flag.astype(t.obs.dtype)[..., None] for flag in flags)]
     padding = -sum(part.shape[-1] for part in parts) % LINE
     return jnp.concatenate([*parts, jnp.zeros((*t.terminated.shape, padding), t.obs.dtype)], axis=-1)
 
 
-def unpack(rows: Float[Array, "*batch agent row"], obs_size: int, act_size: int) -> Transition:
+def unpack(rows: Float[Array, "*batch agent row"], obs_size: int, act_size: int, leaving: bool = False) -> Transition:
     """The inverse of `pack`."""
-    widths = (obs_size, act_size, 1, 1, obs_size, 1)
-    obs, action, agent, team, next_obs, terminated, _ = jnp.split(rows, list(accumulate(widths)), axis=-1)
-    return Transition(obs, action, agent.squeeze(-1), team.squeeze(-1), next_obs, terminated.squeeze(-1) > 0.5)
+    widths = (obs_size, act_size, 1, 1, obs_size, 1, *([1] if leaving else []))
+    obs, action, agent, team, next_obs, *flags, _ = jnp.split(rows, list(accumulate(widths)), axis=-1)
+    terminated, *present = (flag.squeeze(-1) > 0.5 for flag in flags)
+    return Transition(obs, action, agent.squeeze(-1), team.squeeze(-1), next_obs, terminated, *present)

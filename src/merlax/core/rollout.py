@@ -21,6 +21,7 @@ from merlax.types import Key, Keys, Reward, Transition
 
 T = TypeVar("T")
 Noise: TypeAlias = Float[Array, ""] | float | None  # standard deviation of what is added to every action
+Present: TypeAlias = Bool[Array, " _agent"] | None  # who of a side has not left; nothing where nobody leaves
 
 EPISODES_AT_ONCE = 55  # on one device: a large population is played part by part, since what fits a cache is faster
 FAULTS = ("an observation", "the team's reward", "an agent's reward")  # of a world that may not be finite
@@ -67,20 +68,25 @@ def play(
     obs, state = base.reset(env, key_reset)
 
     def step(carry, xs):
-        obs, state, alive, trail = carry
+        obs, state, present, alive, trail = carry
         key, noise = xs
         actions = _act(env, state, players, obs, noise)
         after = base.step(env, key, state, actions)
-        paid = after.reward[0].team, tuple(reward.agent.mean() for reward in after.reward)
+        stays = _stays(present, base.present(env, after.state))
+        agents = map(_of_present, present, (reward.agent for reward in after.reward))
+        paid = after.reward[0].team, tuple(agent.mean() for agent in agents)
         paid = jax.tree.map(lambda amount: jnp.where(alive, amount, 0.0), paid)
+        sides = zip(kept, obs, actions, after.reward, after.obs, present, stays, strict=True)
         transitions = tuple(
-            _transition(before, action, reward, seen, after.terminated) if wanted else None
-            for wanted, before, action, reward, seen in zip(kept, obs, actions, after.reward, after.obs, strict=True)
+            _transition(before, action, reward, seen, after.terminated, here, there) if wanted else None
+            for wanted, before, action, reward, seen, here, there in sides
         )
         goes_on = alive & ~(after.terminated | after.truncated)
-        return (after.obs, after.state, goes_on, _trail(trail, alive, after.obs)), (paid, transitions, alive)
+        trail = _trail(trail, alive, tuple(map(_of_present, stays, after.obs)))
+        return (after.obs, after.state, stays, goes_on, trail), (paid, transitions, alive)
 
-    carry = obs, state, jnp.ones((), bool), jax.tree.map(lambda x: x * 0.0, obs)
+    first = base.present(env, state)
+    carry = obs, state, first, jnp.ones((), bool), jax.tree.map(lambda x: x * 0.0, tuple(map(_of_present, first, obs)))
     xs = jax.random.split(key_steps, env.horizon), noises
     (*_, trail), (paid, transitions, valid) = jax.lax.scan(step, carry, xs)
     fitness, agent_reward = jax.tree.map(jnp.sum, paid)
@@ -104,16 +110,35 @@ def _act(
     env: Env, state: State, players: tuple[Player, ...], obs: tuple[Obs, ...], noises: tuple[Array | None, ...]
 ) -> tuple[Action, ...]:
     def one(player: Player, seen: Obs, noise: Array | None) -> Action:
-        action = player.act(env, state, seen)
-        return action if noise is None else jnp.clip(action + noise, -1.0, 1.0)
+        return player.act(env, state, seen, noise)
 
     return tuple(one(*each) for each in zip(players, obs, noises, strict=True))
 
 
-def _transition(obs: Obs, action: Action, reward: Reward, next_obs: Obs, terminated: Array) -> Transition:
+def _transition(
+    obs: Obs, action: Action, reward: Reward, next_obs: Obs, terminated: Array, present: Present, stays: Present
+) -> Transition:
+    """What one side's agents lived through; of those who are not there any more, nothing."""
     agents = action.shape[:1]
     team = jnp.broadcast_to(reward.team, agents)
-    return Transition(obs, action, reward.agent, team, next_obs, jnp.broadcast_to(terminated, agents))
+    ends = jnp.broadcast_to(terminated, agents)
+    if present is None or stays is None:
+        return Transition(obs, action, reward.agent, team, next_obs, ends)
+    before, after = partial(_of_present, present), partial(_of_present, stays)
+    ends = (ends | ~stays) & present
+    return Transition(before(obs), before(action), before(reward.agent), before(team), after(next_obs), ends, present)
+
+
+def _stays(present: tuple[Present, ...], later: tuple[Present, ...]) -> tuple[Present, ...]:
+    """Who was there and still is: nobody comes back."""
+    return tuple(None if was is None or now is None else was & now for was, now in zip(present, later, strict=True))
+
+
+def _of_present(present: Present, rows: Array) -> Array:
+    """Rows of agents, with zeros for those who are not there."""
+    if present is None:
+        return rows
+    return jnp.where(jnp.broadcast_to(present.reshape(-1, *[1] * (rows.ndim - 1)), rows.shape), rows, 0.0)
 
 
 def _trail(trail: T, alive: Array, obs: T) -> T:

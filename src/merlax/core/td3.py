@@ -14,10 +14,10 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from merlax.config import Checked, Count, Layers, NotNegative, Positive, Range, Share
-from merlax.core import devices, replay
+from merlax.core import actions, devices, replay
 from merlax.core.networks import LEARNER_BIAS, Critic, JointCritic, TeamPolicy, first_layers, kaiming
 from merlax.envs.base import Side
 from merlax.types import Key, Transition, UserError
@@ -328,7 +328,13 @@ def _next_value(
     action = jnp.tanh(_preactivation(learner.target_actor, for_actor, batch, agents))
     noise = config.smoothing * jax.random.normal(key, action.shape)
     noise = jnp.clip(noise, -config.smoothing_clip, config.smoothing_clip)
-    action = jnp.clip(action + noise, -1.0, 1.0)
+    side = learner.target_actor.side
+    if side is None:
+        action = jnp.clip(action + noise, -1.0, 1.0)
+    else:
+        action = actions.settle(side, action + noise, batch.next_obs, agents)
+    if batch.present is not None:  # who has left does nothing
+        action = jnp.where((batch.present & ~batch.terminated)[:, :, None], action, jnp.zeros_like(action))
     values = [q.complete(on_obs, action) for q, on_obs in zip(learner.target_critics, for_critics, strict=True)]
     return jnp.where(batch.terminated, 0.0, jax.tree.reduce(jnp.minimum, values))
 
@@ -339,7 +345,15 @@ def _critic_loss(
     """The errors of all critics: their squares, or those of the small ones and the sizes of the large ones (Huber)."""
     on_obs = first_layers(batch.obs, *critics)
     values = [q.complete(seen, batch.action) for q, seen in zip(critics, on_obs, strict=True)]
-    return jax.tree.reduce(jnp.add, [jnp.mean(_error(value - target, huber)) for value in values])
+    return jax.tree.reduce(jnp.add, [_mean(_error(value - target, huber), batch.present) for value in values])
+
+
+def _mean(values: Float[Array, "batch agent"], present: Bool[Array, "batch agent"] | None) -> Float[Array, ""]:
+    """The mean over all agents that were there."""
+    if present is None:
+        return jnp.mean(values)
+    weight = present.astype(values.dtype)
+    return jnp.sum(values * weight) / jnp.maximum(jnp.sum(weight), 1.0)
 
 
 def _error(miss: Float[Array, "batch agent"], huber: float) -> Float[Array, "batch agent"]:
@@ -360,12 +374,17 @@ def _rate(rate: float, rounds: Int[Array, ""], config: Td3) -> Float[Array, ""] 
 def _actor_loss(
     actor: TeamPolicy, critic: Critic | JointCritic, batch: Transition, agents: Int[Array, " agent"], config: Td3
 ) -> Float[Array, ""]:
-    """Minus the value of each agent's own action."""
+    """Minus the value of each agent's own action; of choices, minus the value that is to be expected."""
     # Two calls: the gradient of one wide matmul would include the critic's weights.
     (for_actor,), (for_critic,) = first_layers(batch.obs, actor), first_layers(batch.obs, critic)
     raw = _preactivation(actor, for_actor, batch, agents)
-    value = critic.complete_with_own(for_critic, batch.action, jnp.tanh(raw))
-    return config.action_penalty * jnp.mean(raw**2) - jnp.mean(value)
+    if actor.side is None:
+        value = critic.complete_with_own(for_critic, batch.action, jnp.tanh(raw))
+    else:
+        weight, own = actions.ways(actor.side, jnp.tanh(raw), batch.obs, agents)
+        values = jax.vmap(lambda each: critic.complete_with_own(for_critic, batch.action, each))(own)
+        value = jnp.sum(weight * values, axis=0)
+    return config.action_penalty * jnp.mean(raw**2) - _mean(value, batch.present)
 
 
 def _preactivation(

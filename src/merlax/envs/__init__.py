@@ -2,12 +2,13 @@
 
 from functools import partial
 
-from merlax.envs.base import Box, Env, Side
+from merlax.envs.base import Box, Discrete, Env, Side
+from merlax.envs.check import check
 from merlax.envs.keep_away import KeepAway
 from merlax.envs.particles import ParticleState
 from merlax.envs.physical_deception import PhysicalDeception
 from merlax.envs.predator_prey import PredatorPrey
-from merlax.envs.registry import ids, make, register
+from merlax.envs.registry import ids, is_known, make, register
 from merlax.envs.rover import Rover, RoverState
 from merlax.envs.two_rovers import two_rovers
 
@@ -33,6 +34,7 @@ register("keep-away", KeepAway)
 
 __all__ = [
     "Box",
+    "Discrete",
     "Env",
     "KeepAway",
     "ParticleState",
@@ -41,7 +43,9 @@ __all__ = [
     "Rover",
     "RoverState",
     "Side",
+    "check",
     "ids",
+    "is_known",
     "make",
     "register",
     "two_rovers",

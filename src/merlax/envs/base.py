@@ -2,59 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import jax
-from jaxtyping import Array, Bool, Float, PyTree
+from jaxtyping import Array, Bool, PyTree
 
+from merlax.envs.spaces import Action, Box, Discrete, Obs, Side
 from merlax.types import Key, Reward
 
 # One value where a world has one side, else a tuple with one for each side, the team's first.
 PerSide: TypeAlias = PyTree
-# Axes with a "_" may differ between the sides of one world.
-Obs: TypeAlias = Float[Array, "_agent _obs"]
-Action: TypeAlias = Float[Array, "_agent _act"]
 Flag: TypeAlias = Bool[Array, ""]
 State: TypeAlias = PyTree  # whatever a world keeps
 StepResult: TypeAlias = tuple[PerSide, State, PerSide, Flag, Flag, dict[str, Array]]
 
-
-@dataclasses.dataclass(frozen=True)
-class Box:
-    """A vector of numbers: of any size as an observation, in [-1, 1] as an action."""
-
-    size: int
-
-
-@dataclasses.dataclass(frozen=True)
-class Side:
-    """One side of a world: the observation and the action space of each of its agents.
-
-    Arrays have a row for every agent, as wide as the widest space.
-    """
-
-    obs: tuple[Box, ...]
-    action: tuple[Box, ...]
-
-    @classmethod
-    def equal(cls, num_agents: int, obs_size: int, act_size: int) -> Side:
-        """A side whose agents are all alike."""
-        return cls((Box(obs_size),) * num_agents, (Box(act_size),) * num_agents)
-
-    @property
-    def num_agents(self) -> int:
-        return len(self.obs)
-
-    @property
-    def obs_size(self) -> int:
-        return max(space.size for space in self.obs)
-
-    @property
-    def act_size(self) -> int:
-        return max(space.size for space in self.action)
+__all__ = ["Action", "Box", "Discrete", "Env", "Obs", "Side", "present", "reset", "step"]
 
 
 @runtime_checkable
@@ -85,6 +49,24 @@ class Env(Protocol):
         ...
 
 
+@runtime_checkable
+class Restricted(Protocol):
+    """A world that says which choices are legal, for its sides with `masked=True`."""
+
+    def legal(self, state: State) -> PerSide:
+        """By side, a flag for every choice: [agent, choice], or a tuple with one entry per agent where they differ."""
+        ...
+
+
+@runtime_checkable
+class Abandoned(Protocol):
+    """A world whose agents may leave before its end, on its sides with `leaving=True`."""
+
+    def present(self, state: State) -> PerSide:
+        """By side, a flag for every agent. Whoever has left does not come back."""
+        ...
+
+
 class Step(NamedTuple):
     """What one joint step of a world gives, always by side."""
 
@@ -101,15 +83,31 @@ class Step(NamedTuple):
 def reset(env: Env, key: Key) -> tuple[tuple[Obs, ...], State]:
     """A world's start, by side."""
     obs, state = env.reset(key)
-    return _by_side(env, obs), state
+    return _rows(env, obs, state), state
 
 
 @partial(jax.jit, static_argnums=0)
 def step(env: Env, key: Key, state: State, actions: Sequence[Action]) -> Step:
     """One joint step of a world, by side."""
-    action = tuple(actions) if len(env.sides) > 1 else actions[0]
+    own = tuple(side.actions(rows) for side, rows in zip(env.sides, actions, strict=True))
+    action = own if len(env.sides) > 1 else own[0]
     obs, state, reward, terminated, truncated, info = env.step(key, state, action)
-    return Step(_by_side(env, obs), state, _by_side(env, reward), terminated, truncated, info)
+    return Step(_rows(env, obs, state), state, _by_side(env, reward), terminated, truncated, info)
+
+
+def present(env: Env, state: State) -> tuple[Bool[Array, " _agent"] | None, ...]:
+    """Who is still there, by side; nothing for a side that nobody leaves."""
+    if not any(side.leaving for side in env.sides):
+        return (None,) * len(env.sides)
+    told = _by_side(env, env.present(state))  # type: ignore[attr-defined]
+    return tuple(flags if side.leaving else None for side, flags in zip(env.sides, told, strict=True))
+
+
+def _rows(env: Env, obs: PerSide, state: State) -> tuple[Obs, ...]:
+    """What a world shows, as rows, by side."""
+    masked = any(side.masked for side in env.sides)
+    legal = _by_side(env, env.legal(state)) if masked else (None,) * len(env.sides)  # type: ignore[attr-defined]
+    return tuple(side.rows(*each) for side, *each in zip(env.sides, _by_side(env, obs), legal, strict=True))
 
 
 def _by_side(env: Env, value: PerSide) -> tuple[PyTree, ...]:

@@ -1,4 +1,4 @@
-"""Worlds by name: merlax's own, those that a user registers, and any other as `module:World`."""
+"""Worlds by name: merlax's own, those a user registers, other libraries' by prefix, any other as `module:World`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from merlax import config
+from merlax.envs import adapters
 from merlax.envs.base import Env
 from merlax.types import UserError, suggest
 
@@ -29,13 +30,20 @@ def ids() -> list[str]:
     return sorted(_WORLDS)
 
 
+def is_known(name: str | None) -> bool:
+    """Whether merlax makes the world of this name without code of the user's: what files may name."""
+    return name is not None and (name in _WORLDS or adapters.prefix_of(name) is not None)
+
+
 def make(name: str, **options: Any) -> Env:
-    """The world of this name: a registered one, or `module:World`, which is imported.
+    """The world of this name: a registered one, another library's, or `module:World`, which is imported.
 
     Args:
-        name: Such as "rover-3" or "my_module:MyWorld".
+        name: Such as "rover-3", "jaxmarl:MPE_simple_spread_v3" or "my_module:MyWorld".
         options: Fields of the world that are to differ: `make("rover-3", speed="pinned")`.
     """
+    if adapters.prefix_of(name):
+        return _construct(name, lambda **given: adapters.make(name, given), options)
     if ":" in name:
         return _imported(name, options)
     if name not in _WORLDS:
@@ -44,7 +52,11 @@ def make(name: str, **options: Any) -> Env:
 
 
 def _imported(name: str, options: dict[str, Any]) -> Env:
-    found = config.import_object(name)
+    try:
+        found = config.import_object(name)
+    except UserError as error:
+        near = suggest(name.partition(":")[0], adapters.PREFIXES)
+        raise UserError(f"{str(error).removesuffix('.')}{near}.") from error
     env = _construct(name, found, options) if callable(found) else found
     if not isinstance(env, Env):
         raise UserError(f"'{name}' is no world; name a class with `sides`, `reset` and `step`, or an object of one.")

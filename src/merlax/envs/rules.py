@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import jax.numpy as jnp
 
-from merlax.envs.base import Action, Env, Obs, State
+from merlax.envs.base import Env, Obs, State
 from merlax.types import UserError, suggest
 
 SCRIPTED = "scripted"  # the rule of a side, if it has one
@@ -19,8 +19,8 @@ STILL = "still"  # nobody does anything: every world has it
 class Rule:
     """What all agents of a side do, at one instant of one world, and what it is that decides it."""
 
-    act: Callable[[Any], Action]
-    """From the agents' observations, or from the world's state, to an action for each agent."""
+    act: Callable[[Any], Any]
+    """From the agents' observations (as rows), or from the world's state, to what `step` takes of this side."""
     says: str
     """The rule in words, without a full stop."""
     sees: Literal["observations", "state"] = "observations"
@@ -28,7 +28,7 @@ class Rule:
     drawn: bool = True
     """Whether figures show its score as a line."""
 
-    def __call__(self, state: State, obs: Obs) -> Action:
+    def __call__(self, state: State, obs: Obs) -> Any:
         return self.act(obs if self.sees == "observations" else state)
 
 
@@ -43,8 +43,9 @@ class Ruled(Protocol):
 
 def of(env: Env, side: int) -> dict[str, Rule]:
     """All rules of a side by name: the world's own and, at the end, STILL."""
-    shape = env.sides[side].num_agents, env.sides[side].act_size
-    still = Rule(lambda obs: jnp.zeros(shape), "all actions are 0")
+    own_side = env.sides[side]
+    zeros = (own_side.num_agents, own_side.act_size)
+    still = Rule(lambda obs: own_side.actions(jnp.zeros(zeros)), "all actions are 0")
     own = dict(env.rules(side)) if isinstance(env, Ruled) else {}
     return own if STILL in own else own | {STILL: still}
 

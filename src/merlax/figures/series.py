@@ -95,7 +95,6 @@ COLORS = {
     "MERL": style.BLUE,
     "EA": style.GREEN,
     "ES": style.SKY,
-    "learner alone": style.VERMILLION,
     "TD3-mixed": style.VERMILLION,
     "TD3-global": style.ORANGE,
     "learner alone": style.ORANGE,

@@ -54,7 +54,7 @@ class Final(TypedDict, total=False):
 
 
 class Sizes(TypedDict, total=False):
-    """`policy.json`: the sizes of a team's network, and whether it has gains."""
+    """`policy.json`: the sizes of a team's network, whether it has gains, and spaces, where agents differ or choose."""
 
     format: Count
     num_agents: Count
@@ -62,6 +62,10 @@ class Sizes(TypedDict, total=False):
     act_size: Count
     hidden: Layers
     tuned: bool
+    obs_sizes: Annotated[tuple[Count, ...], Length(1, 10_000)]
+    act_sizes: Annotated[tuple[Count, ...], Length(1, 10_000)]
+    choose: Annotated[tuple[bool, ...], Length(1, 10_000)]
+    masked: bool
 
 
 class Place(TypedDict, total=False):

@@ -16,12 +16,13 @@ import numpy as np
 
 from merlax import files
 from merlax.core.networks import TeamPolicy, untuned
-from merlax.envs.base import Side
+from merlax.envs.base import Box, Discrete, Side
 from merlax.runs import forms
 from merlax.types import UserError
 
 FORMAT = 1
 _SIZES = ("num_agents", "obs_size", "act_size", "hidden")
+_SPACES = ("obs_sizes", "act_sizes", "choose", "masked")
 
 
 def save(folder: Path, policy: TeamPolicy) -> None:
@@ -49,7 +50,7 @@ def load(folder: Path) -> TeamPolicy:
             raise files.Unreadable("it was made by another version of merlax")
         sizes = {name: said[name] for name in _SIZES} | {"tuned": said.get("tuned", False)}
         files.check_size(folder / "weights.npz", 4 * _num_weights(**sizes))
-        empty = _empty(**sizes)
+        empty = _empty(_side(said), sizes["hidden"], sizes["tuned"])
         wanted = {_name(path): files.Shape(leaf.shape, "float32") for path, leaf in _leaves(empty)}
         found = files.read_arrays(folder / "weights.npz", wanted)
         for name, array in found.items():
@@ -62,13 +63,43 @@ def load(folder: Path) -> TeamPolicy:
 
 def check_fits(policy: TeamPolicy, side: Side, what: str) -> None:
     """Refuse a policy that was made for another world; `what` names it at the start of a sentence."""
-    sizes = _describe(policy)
-    for name in ("num_agents", "obs_size", "act_size"):
-        if sizes[name] != getattr(side, name):
+    own, asked = _describe(policy), side_record(side)
+    for name in ("num_agents", "obs_size", "act_size", *_SPACES):
+        if own.get(name) != asked.get(name):
+            told = [values.get(name, "not said") for values in (own, asked)]
             raise UserError(
-                f"{what} was trained for another world: its {name} is {sizes[name]}, "
-                f"this world's is {getattr(side, name)}."
+                f"{what} was trained for another world: its {name} is {told[0]}, this world's is {told[1]}."
             )
+
+
+def side_record(side: Side) -> dict[str, Any]:
+    """What files say of a side: its sizes and, where its agents differ or choose, their spaces."""
+    sizes = {name: int(getattr(side, name)) for name in ("num_agents", "obs_size", "act_size")}
+    return sizes | ({} if side.plain else _spaces(side))
+
+
+def _spaces(side: Side) -> dict[str, Any]:
+    return {
+        "obs_sizes": [space.size for space in side.obs],
+        "act_sizes": [space.size for space in side.action],
+        "choose": [isinstance(space, Discrete) for space in side.action],
+        "masked": side.masked,
+    }
+
+
+def _side(said: dict[str, Any]) -> Side:
+    """The side that a file describes."""
+    found = [said[name] for name in _SPACES if name in said]
+    if not found:
+        return Side.equal(said["num_agents"], said["obs_size"], said["act_size"])
+    if len(found) < len(_SPACES) or {len(each) for each in found[:3]} != {said["num_agents"]}:
+        raise files.Unreadable(f"{', '.join(_SPACES)} do not fit each other")
+    obs, sizes, choose, masked = found
+    action = tuple(Discrete(size) if chooses else Box(size) for size, chooses in zip(sizes, choose, strict=True))
+    side = Side(tuple(map(Box, obs)), action, masked)
+    if (side.obs_size, side.act_size) != (said["obs_size"], said["act_size"]):
+        raise files.Unreadable(f"{', '.join(_SPACES)} do not fit obs_size and act_size")
+    return side
 
 
 def _describe(policy: TeamPolicy) -> dict[str, Any]:
@@ -79,6 +110,7 @@ def _describe(policy: TeamPolicy) -> dict[str, Any]:
         "act_size": policy.heads.weight.shape[1] // policy.num_agents,
         "hidden": [layer.weight.shape[1] for layer in policy.trunk],
         "tuned": policy.gain is not None,
+        **({} if policy.side is None else _spaces(policy.side)),
     }
 
 
@@ -89,9 +121,8 @@ def _num_weights(num_agents: int, obs_size: int, act_size: int, hidden: tuple[in
 
 
 @functools.lru_cache(64)
-def _empty(num_agents: int, obs_size: int, act_size: int, hidden: tuple[int, ...], tuned: bool) -> TeamPolicy:
+def _empty(side: Side, hidden: tuple[int, ...], tuned: bool) -> TeamPolicy:
     """The shapes of a policy, without computing one."""
-    side = Side.equal(num_agents, obs_size, act_size)
     dress = untuned if tuned else lambda policy: policy
     return jax.eval_shape(lambda: dress(TeamPolicy(jax.random.key(0), side, hidden)))
 

@@ -110,8 +110,7 @@ def env_record(env: Env) -> dict[str, Any]:
 
 def shape_record(env: Env) -> dict[str, Any]:
     """What makes any world known again, even one without fields: its class, its horizon and its sides' sizes."""
-    sizes = ("num_agents", "obs_size", "act_size")
-    sides = [{size: int(getattr(side, size)) for size in sizes} for side in env.sides]
+    sides = [policies.side_record(side) for side in env.sides]
     return {"class": type(env).__name__, "horizon": int(env.horizon), "sides": sides}
 
 
@@ -136,7 +135,7 @@ def env_of(data: dict[str, Any], path: Path, env: Env | None) -> Env:
     if env is not None:
         _refuse_other(path, _class_of(data) | data["env"] | (data.get("shape") or {}), env)
         return env
-    if data["world"] not in envs.ids():
+    if not envs.is_known(data["world"]):
         name = data["world"] or _class_of(data).get("class", "a world of your own")
         raise UserError(
             f"The run in '{path}' was made on {name}, which is not part of merlax; give that world again, in Python as "

@@ -18,6 +18,7 @@ from merlax.algorithms.base import Algorithm
 from merlax.config import Count
 from merlax.core import devices
 from merlax.envs.base import Env
+from merlax.envs.check import refuse_misshapen
 from merlax.runs import checkpoints, evaluation, loop, memory, process, progress, reader, setup, teams
 from merlax.runs.checkpoints import EVERY_SECONDS, Saver
 from merlax.runs.loop import Ending
@@ -51,6 +52,7 @@ def check(
     """Refuse what cannot become a run, before anything is compiled or written; the folder that it will have."""
     devices.prepare()
     evaluation.check_seed(planned.seed)
+    refuse_misshapen(planned.env)
     if not ignore_memory:
         memory.check(planned.game())
     loop.check_budget(planned.game(), planned.frames)

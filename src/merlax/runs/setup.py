@@ -12,8 +12,10 @@ from merlax.algorithms.base import Algorithm
 from merlax.algorithms.game import Game
 from merlax.algorithms.gradient import OffPolicy
 from merlax.algorithms.opponents import FixedOpponent
+from merlax.core import devices
 from merlax.core.players import PolicyPlayer, ScriptedPlayer
-from merlax.envs import rules
+from merlax.envs import adapters, rules
+from merlax.envs.adapters.foreign import Foreign
 from merlax.envs.base import Env
 from merlax.runs import reader
 from merlax.runs.reader import DDPG, FORMAT, FROZEN, OPPONENT, SCRIPTED
@@ -143,7 +145,11 @@ def from_record(data: dict[str, Any], where: Path, env: Env | None = None, algor
 def resolve(env: str | Env) -> tuple[str | None, Env]:
     """A world and its name: of the named worlds of its type, the one with the fewest different fields."""
     if isinstance(env, str):
+        if adapters.prefix_of(env):
+            devices.prepare()  # other libraries start JAX when they make a world
         return env, envs.make(env)
+    if isinstance(env, Foreign):  # another library's, which says its name
+        return env.name, env  # type: ignore[return-value]
     named = {name: envs.make(name) for name in envs.ids()}
     own = reader.env_record(env)
     differences = lambda name: sum(  # noqa: E731

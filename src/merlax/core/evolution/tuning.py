@@ -76,7 +76,10 @@ class Tuning(Checked):
         return jnp.concatenate([state.gain[None] + step, state.gain[None] - step])
 
     def watch(
-        self, state: TuningState, seen: Float[Array, "episode time agent obs"], valid: Bool[Array, "episode time"]
+        self,
+        state: TuningState,
+        seen: Float[Array, "episode time agent obs"],
+        valid: Bool[Array, "episode time *who"],
     ) -> TuningState:
         """Learn the neighbourhood from what a generation's episodes showed."""
         weight = 1.0 / (state.generations + 1).astype(jnp.float32)
@@ -113,12 +116,12 @@ def slope(noise: Float[Array, "pair agent obs"], fitness: Float[Array, " team"])
 
 
 def foretell(
-    obs: Float[Array, "episode time agent obs"], valid: Bool[Array, "episode time"], lags: int
+    obs: Float[Array, "episode time agent obs"], valid: Bool[Array, "episode time *who"], lags: int
 ) -> Float[Array, "obs obs"]:
     """The correlation of every two inputs of an agent, a few steps apart, averaged over 1 to `lags` steps."""
     lags = min(lags, obs.shape[1] - 1)
-    weight = valid.astype(obs.dtype)[:, :, None, None]
-    count = jnp.maximum(weight.sum() * obs.shape[2], 1.0)
+    weight = valid.astype(obs.dtype).reshape(*valid.shape, *[1] * (4 - valid.ndim))
+    count = jnp.maximum(weight.sum() * (obs.shape[2] // weight.shape[2]), 1.0)
     mean = (obs * weight).sum(axis=(0, 1, 2)) / count
     centred = (obs - mean[None, None, None]) * weight
     deviation = jnp.sqrt((centred**2).sum(axis=(0, 1, 2)) / count)
