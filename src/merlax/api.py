@@ -16,7 +16,7 @@ from merlax.core import devices
 from merlax.core.players import PolicyPlayer
 from merlax.core.rollout import Field
 from merlax.envs.base import Env
-from merlax.runs import crossplay, evaluation, reader, recorders, session, setup, terminal
+from merlax.runs import crossplay, evaluation, reader, recorders, replays, session, setup, terminal
 from merlax.runs.checkpoints import EVERY_SECONDS
 from merlax.runs.evaluation import FINAL_EPISODES, Score
 from merlax.runs.loop import Ending
@@ -177,18 +177,28 @@ def plot(run: Run | str | Path, out: str | Path, env: Env | None = None) -> Path
     return Path(out)
 
 
-def render(run: Run | str | Path, out: str | Path, seed: int = 0, env: Env | None = None) -> Path:
-    """Draw one episode of a run's champion.
+def render(
+    run: Run | str | Path,
+    out: str | Path,
+    seed: int = 0,
+    env: Env | None = None,
+    *,
+    compare: Run | str | Path | None = None,
+    episodes: int | None = None,
+) -> Path:
+    """Show episodes of a run's champion: as a page that plays them, a film, or a picture.
 
     Args:
         run: A run, or its folder.
-        out: The file to write: .gif for an animation; .png, .pdf or .svg for a picture.
-        seed: Of the instance.
+        out: The file to write: .html for a page; .gif or .mp4 for a film; .png, .pdf or .svg for a picture.
+        seed: Of the first instance.
         env: The world again, if it is one of your own.
+        compare: Another run on the same world, to be seen beside it on the same instances.
+        episodes: How many instances a page holds to choose from, 5 by default; a film or a picture shows one.
     """
     devices.prepare()
-    run = _open(run, env)
-    figures.render(run.env, evaluation.trace(run, seed), Path(out))
+    teams = [_open(each, env) for each in (run, *([] if compare is None else [compare]))]
+    replays.render(teams, Path(out), seed, episodes)
     return Path(out)
 
 

@@ -80,19 +80,24 @@ def crossplay(args: Sequence[str]) -> int:
 
 
 def render(args: Sequence[str]) -> int:
-    """Draw one episode of a run's champion."""
+    """Show episodes of a run's champion: a page that plays them, a film, or a picture."""
 
     @dataclasses.dataclass(frozen=True)
     class Options:
         run: Annotated[Positional[Path], arg(metavar="RUN")]
         """A run folder."""
         out: Path
-        """File to write: .gif for an animation; .png, .pdf or .svg for a picture."""
+        """File to write: .html for a page; .gif or .mp4 for a film; .png, .pdf or .svg for a picture."""
         seed: int = 0
-        """Seed of the instance."""
+        """Seed of the instance; a page's next episodes have the next seeds."""
+        episodes: int | None = None
+        """Episodes that a page holds to choose from; by default 5."""
+        compare: Path | None = None
+        """Another run on the same world, to be seen beside it on the same instances."""
         env: str | None = None
         """The world again as module:World, if it is one of your own."""
 
     o = parse(Options, "render", args, render.__doc__)
-    print(api.render(open_run(o.run, o.env), o.out, o.seed))
+    other = None if o.compare is None else open_run(o.compare, o.env)
+    print(api.render(open_run(o.run, o.env), o.out, o.seed, compare=other, episodes=o.episodes))
     return 0

@@ -22,6 +22,7 @@ T = TypeVar("T")
 Noise: TypeAlias = Float[Array, ""] | float | None  # standard deviation of what is added to every action
 
 EPISODES_AT_ONCE = 55  # on one device: a large population is played part by part, since what fits a cache is faster
+MOST_SEEN = 4_000_000  # numbers that the observations of an episode may have if they are to be shown
 FAULTS = ("an observation", "the team's reward", "an agent's reward")  # of a world that may not be finite
 
 
@@ -199,27 +200,35 @@ def _play_instances(keys: Keys, field: Field, player: Player) -> Episode:
 
 
 class Trace(eqx.Module):
-    """One episode as it can be drawn: the world at every instant, the first one included."""
+    """One episode as it can be drawn: the world at every instant, the first one included, and what led on."""
 
     states: State  # the world's state, with a leading time axis of horizon + 1
     steps: Int[Array, ""]  # how many steps were played; what follows them is not part of the episode
     score: Float[Array, ""]
+    # By side, of every step: what its agents saw before it, what they did, and what it paid. Nothing of what is too large.
+    obs: tuple[Float[Array, "time _agent _obs"], ...] = ()
+    action: tuple[Float[Array, "time _agent _act"], ...] = ()
+    team_reward: tuple[Float[Array, " time"], ...] = ()
+    agent_reward: tuple[Float[Array, "time _agent"], ...] = ()
 
 
 @jax.jit
 def trace(key: Key, field: Field, player: Player) -> Trace:
-    """Play one episode without noise, on the same instance as `play` with this key, and keep every state."""
+    """Play one episode without noise, on the same instance as `play` with this key, and keep what can be shown."""
     env, players = field.env, (player, *field.opponents)
     key_reset, _, key_steps = jax.random.split(key, 3)
     obs, first = base.reset(env, key_reset)
+    keep = env.horizon * sum(side.num_agents * side.obs_size for side in env.sides) <= MOST_SEEN
 
     def step(carry, key):
         obs, state, alive = carry
-        after = base.step(env, key, state, _act(env, state, players, obs, (None,) * len(players)))
-        paid = jnp.where(alive, after.reward[0].team, 0.0)
-        return (after.obs, after.state, alive & ~(after.terminated | after.truncated)), (after.state, paid, alive)
+        actions = _act(env, state, players, obs, (None,) * len(players))
+        after = base.step(env, key, state, actions)
+        team, agent = zip(*((reward.team, reward.agent) for reward in after.reward), strict=True)
+        told = obs if keep else (), actions, team, agent
+        return (after.obs, after.state, alive & ~(after.terminated | after.truncated)), (after.state, told, alive)
 
     carry = obs, first, jnp.ones((), bool)
-    _, (states, team, valid) = jax.lax.scan(step, carry, jax.random.split(key_steps, env.horizon))
+    _, (states, told, valid) = jax.lax.scan(step, carry, jax.random.split(key_steps, env.horizon))
     states = jax.tree.map(lambda first, rest: jnp.concatenate([first[None], rest]), first, states)
-    return Trace(states, valid.sum(), team.sum())
+    return Trace(states, valid.sum(), jnp.where(valid, told[2][0], 0.0).sum(), *told)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import jax.numpy as jnp
 
 from merlax.config import Checked, Count, Few, Positive
 from merlax.envs import particles
 from merlax.envs.base import Action, Obs, Side, StepResult
+from merlax.envs.drawing import Drawing
 from merlax.envs.particles import ParticleState
 from merlax.types import Key, Reward
 
@@ -60,6 +62,17 @@ class KeepAway(Checked):
         distance = particles.distance(state.position, particles.target_position(state))
         lead = jnp.min(distance[1:]) - distance[0]
         return Reward(team=jnp.sum(-distance[1:]), agent=-distance[1:]), Reward(team=lead, agent=lead[None])
+
+    def draw(self, states: Any) -> Drawing:
+        """The agents, the opponent, and the landmarks with the target among them; whoever touches the others flashes."""
+        team, opponent = states.position[:, 1:], states.position[:, :1]
+        landmarks, target = particles.landmark_marks(states, LANDMARK_SIZE)
+        bodies = particles.contest_marks(team, opponent, ("agent", "opponent"), (self.size, self.size))
+        return Drawing(
+            marks=(landmarks, *bodies, target),
+            title=f"{self.num_agents} agents, an opponent, {self.num_landmarks} landmarks",
+            box=particles.GROUND,
+        )
 
     def script(self, state: ParticleState, side: int) -> Action:
         """The opponent walks to the middle of the agents."""

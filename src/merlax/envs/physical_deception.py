@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -10,6 +11,7 @@ from jaxtyping import Array, Float
 from merlax.config import Checked, Count, Few, Positive
 from merlax.envs import particles
 from merlax.envs.base import Action, Obs, Side, StepResult
+from merlax.envs.drawing import Drawing
 from merlax.envs.particles import ParticleState
 from merlax.types import Key, Reward
 
@@ -59,6 +61,18 @@ class PhysicalDeception(Checked):
         lead = distance[0] - jnp.min(distance[1:])
         team = Reward(team=lead, agent=jnp.broadcast_to(lead, (self.num_agents,)))
         return team, Reward(team=-distance[0], agent=-distance[:1])
+
+    def draw(self, states: Any) -> Drawing:
+        """The agents, the opponent, and the landmarks with the target among them."""
+        team, opponent = states.position[:, 1:], states.position[:, :1]
+        landmarks, target = particles.landmark_marks(states, LANDMARK_SIZE)
+        size = BODY_SIZE, BODY_SIZE
+        bodies = particles.contest_marks(team, opponent, ("agent", "opponent"), size, touching=False)
+        return Drawing(
+            marks=(landmarks, *bodies, target),
+            title=f"{self.num_agents} agents, an opponent, {self._landmarks} landmarks",
+            box=particles.GROUND,
+        )
 
     def script(self, state: ParticleState, side: int) -> Action:
         """The opponent walks to the middle of the agents, and stops there."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated
+from typing import Annotated, Any
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from merlax.config import Checked, Count, Few, NotNegative, Positive, Range
-from merlax.envs import particles
+from merlax.envs import drawing, particles
 from merlax.envs.base import Action, Obs, Side, StepResult
+from merlax.envs.drawing import Circles, Drawing
 from merlax.envs.particles import ParticleState
 from merlax.types import Key, Reward
 
@@ -85,6 +87,20 @@ class PredatorPrey(Checked):
         x = jnp.abs(state.position[-1])
         outside = jnp.where(x < 1.0, 10.0 * jnp.maximum(x - WALL, 0.0), jnp.minimum(jnp.exp(2.0 * x - 2.0), 10.0))
         return -10.0 * touches - outside[0] - outside[1]
+
+    def draw(self, states: Any) -> Drawing:
+        """Predators and the prey among obstacles; whoever is in contact with the other side flashes."""
+        team, prey = states.position[:, :-1], states.position[:, -1:]
+        obstacles = {"position": states.landmark, "radius": self.landmark_size, "color": drawing.GREY}
+        bodies = particles.contest_marks(team, prey, ("predator", "prey"), (self.predator_size, self.prey_size))
+        touches = np.cumsum([0, *np.asarray(bodies[0].lit)[1:].sum(axis=1)])
+        return Drawing(
+            marks=(Circles(name="obstacle", **obstacles), *bodies),
+            title=f"{self.num_predators} predators, a prey of top speed {self.prey_speed:g}, "
+            f"{self.num_landmarks} obstacles",
+            caption=[f"touches {number}" for number in touches],
+            box=particles.GROUND,
+        )
 
     def script(self, state: ParticleState, side: int) -> Action:
         """The prey runs from the nearest predator, and turns back before it glides into a wall."""

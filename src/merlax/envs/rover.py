@@ -9,11 +9,13 @@ from typing import Annotated, Any, Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from merlax.config import Checked, Count, Few, Positive, Range
-from merlax.envs import loops
+from merlax.envs import drawing, loops
 from merlax.envs.base import Flag, Side
+from merlax.envs.drawing import Circles, Drawing, Labels, Points, Sectors
 from merlax.types import Key, Reward, UserError, shown
 
 Point = tuple[float, float]
@@ -109,6 +111,32 @@ class Rover(Checked):
         observed = state.observed | (visitors >= self.coupling)
         state = eqx.tree_at(lambda s: s.observed, state, observed)
         return obs, state, reward, terminated, truncated, {"observed": observed}
+
+    def draw(self, states: Any) -> Drawing:
+        """Rovers with trails, and POIs that turn gold once they count: a visit counts from the next step on."""
+        counted = np.concatenate([states.observed[:1], states.observed[:-1]])
+        apart = np.linalg.norm(states.position[:, :, None] - states.poi[:, None], axis=-1)
+        visitors = np.sum(apart <= self.observation_distance, axis=1)
+        number = counted.sum(axis=1)
+        pinned = ", pinned speed" if self.speed == "pinned" else ""
+        reach = {"position": states.poi, "radius": self.observation_distance, "lit": counted, "style": "dashed"}
+        power = 1.0 if self.encoding == "clean" else 0.5
+        return Drawing(
+            marks=(
+                Circles(name="reach", color=drawing.FAINT, **reach),
+                Points(position=states.poi, name="POI", color=drawing.INK, lit=counted, lit_name="observed POI"),
+                Labels(position=states.poi, text=[[f"{v}/{self.coupling}" for v in row] for row in visitors]),
+                Points(position=states.position, name="rover", heading=math.pi * states.turn, side=0, trail=True),
+            ),
+            title=f"{self.num_agents} rovers, {self.num_poi} POIs, coupling {self.coupling}{pinned}",
+            score=number / self.num_poi,
+            caption=[f"{n} of {self.num_poi} POIs observed" for n in number],
+            box=((0.0, 0.0), (float(self.side), float(self.side))),
+            sectors=(
+                Sectors(name="rovers", first=1, count=self.sectors, color=drawing.GREY, power=power),
+                Sectors(name="POIs", first=1 + self.sectors, count=self.sectors, color=drawing.GOLD, power=power),
+            ),
+        )
 
     def _move(self, state: RoverState, action: Float[Array, "agent act"]) -> RoverState:
         turn = state.turn + action[:, 1] / 2
