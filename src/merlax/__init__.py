@@ -3,7 +3,7 @@
 from merlax.algorithms import Algorithm, Ea, Es, Game, Gradient, Merl, Seat, preset
 from merlax.algorithms import register as register_algorithm
 from merlax.algorithms.opponents import ddpg
-from merlax.api import evaluate, load, play_each_other, plot, render, resume, train
+from merlax.api import evaluate, load, play_each_other, plot, render, report, resume, train
 from merlax.config import Checked
 from merlax.core.evolution.fitness import Fitness
 from merlax.core.evolution.operators import GaussianMutation, SinglePointCrossover
@@ -24,6 +24,7 @@ from merlax.envs import (
     register,
     two_rovers,
 )
+from merlax.envs.drawing import Circles, Drawing, Labels, Points, Sectors
 from merlax.runs.evaluation import Score
 from merlax.runs.reader import Run
 from merlax.runs.recorders import Tracker
@@ -33,6 +34,8 @@ __all__ = [
     "Algorithm",
     "Box",
     "Checked",
+    "Circles",
+    "Drawing",
     "Ea",
     "Env",
     "Es",
@@ -41,14 +44,17 @@ __all__ = [
     "GaussianMutation",
     "Gradient",
     "KeepAway",
+    "Labels",
     "Merl",
     "PhysicalDeception",
+    "Points",
     "PredatorPrey",
     "Reward",
     "Rover",
     "Run",
     "Score",
     "Seat",
+    "Sectors",
     "Side",
     "SinglePointCrossover",
     "Td3",
@@ -69,6 +75,7 @@ __all__ = [
     "register",
     "register_algorithm",
     "render",
+    "report",
     "resume",
     "train",
     "two_rovers",

@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -16,12 +16,15 @@ from merlax.core import devices
 from merlax.core.players import PolicyPlayer
 from merlax.core.rollout import Field
 from merlax.envs.base import Env
+from merlax.experiments import dossier
+from merlax.figures import page, style
 from merlax.runs import crossplay, evaluation, reader, recorders, replays, session, setup, terminal
 from merlax.runs.checkpoints import EVERY_SECONDS
 from merlax.runs.evaluation import FINAL_EPISODES, Score
 from merlax.runs.loop import Ending
 from merlax.runs.reader import Run
 from merlax.runs.recorders import Callback
+from merlax.types import UserError
 
 
 def train(
@@ -200,6 +203,26 @@ def render(
     teams = [_open(each, env) for each in (run, *([] if compare is None else [compare]))]
     replays.render(teams, Path(out), seed, episodes)
     return Path(out)
+
+
+def report(runs: Sequence[str | Path], out: str | Path, env: Env | None = None) -> list[str]:
+    """Make one page of runs, and return sentences on what it could not show.
+
+    Args:
+        runs: Run folders, or folders that hold some; those on different worlds are shown world by world.
+        out: The file to write: .html.
+        env: The world again, if it is one of your own, so that its best team can be seen.
+    """
+    if not runs:
+        refuse_no_runs()
+    style.check_suffix(Path(out), (page.SUFFIX,))
+    devices.prepare()
+    return dossier.write([Path(run) for run in runs], Path(out), env)
+
+
+def refuse_no_runs() -> NoReturn:
+    """A page of nothing."""
+    raise UserError("There is nothing to show; name run folders, or a folder that holds some.")
 
 
 def _open(run: Run | str | Path, env: Env | None) -> Run:

@@ -205,7 +205,7 @@ class Trace(eqx.Module):
     states: State  # the world's state, with a leading time axis of horizon + 1
     steps: Int[Array, ""]  # how many steps were played; what follows them is not part of the episode
     score: Float[Array, ""]
-    # By side, of every step: what its agents saw before it, what they did, and what it paid. Nothing of what is too large.
+    # By side, of every step: what its agents saw before it, did, and were paid. Nothing of what is too large.
     obs: tuple[Float[Array, "time _agent _obs"], ...] = ()
     action: tuple[Float[Array, "time _agent _act"], ...] = ()
     team_reward: tuple[Float[Array, " time"], ...] = ()

@@ -64,7 +64,7 @@ class KeepAway(Checked):
         return Reward(team=jnp.sum(-distance[1:]), agent=-distance[1:]), Reward(team=lead, agent=lead[None])
 
     def draw(self, states: Any) -> Drawing:
-        """The agents, the opponent, and the landmarks with the target among them; whoever touches the others flashes."""
+        """The agents, the opponent, and the landmarks with the target among them; whoever touches flashes."""
         team, opponent = states.position[:, 1:], states.position[:, :1]
         landmarks, target = particles.landmark_marks(states, LANDMARK_SIZE)
         bodies = particles.contest_marks(team, opponent, ("agent", "opponent"), (self.size, self.size))
