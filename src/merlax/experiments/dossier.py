@@ -56,7 +56,8 @@ def _world(title: str, runs: list[Gathered], env: Env | None, notes: list[str]) 
     return {
         "title": title,
         "methods": [
-            {"label": label, "runs": [place[id(run)] for run in own], "band": _band(own, last), **_estimates(scores[label])}
+            {"label": label, "runs": [place[id(run)] for run in own], "band": _band(own, last)}
+            | _estimates(scores[label])
             for label, own in methods.items()
         ],
         "better": _better(scores),
