@@ -16,7 +16,6 @@ from merlax.core import devices
 from merlax.core.players import PolicyPlayer
 from merlax.core.rollout import Field
 from merlax.envs.base import Env
-from merlax.experiments import dossier
 from merlax.figures import page, style
 from merlax.runs import crossplay, evaluation, reader, recorders, replays, session, setup, terminal
 from merlax.runs.checkpoints import EVERY_SECONDS
@@ -213,6 +212,8 @@ def report(runs: Sequence[str | Path], out: str | Path, env: Env | None = None) 
         out: The file to write: .html.
         env: The world again, if it is one of your own, so that its best team can be seen.
     """
+    from merlax.experiments import dossier  # which takes SciPy, that nothing else here needs
+
     if not runs:
         refuse_no_runs()
     style.check_suffix(Path(out), (page.SUFFIX,))

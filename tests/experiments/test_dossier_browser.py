@@ -37,13 +37,11 @@ def test_fifty_runs_open_soon_and_a_curve_can_be_switched_off_and_another_run_ch
     shown.run("document.querySelector('[data-line=merl]').click()")
     shown.wait(f"{picture} !== {before!r}")
     assert shown.run(f"{chart}.plot.series.filter((s) => s.show).length") < shown.run(f"{chart}.plot.series.length")
-    name = shown.run(
-        "document.querySelector('.report section h2 ~ .facts').parentElement.querySelector('h2').textContent"
-    )
-    shown.run(
-        "(() => { const s = document.querySelector('select.run'); s.selectedIndex = 3; s.dispatchEvent(new Event('change')); })()"
-    )
-    assert shown.run("document.querySelector('.facts').parentElement.querySelector('h2').textContent") != name
+    headline = "document.querySelector('.facts').parentElement.querySelector('h2').textContent"
+    name = shown.run(headline)
+    shown.run("document.querySelector('select.run').selectedIndex = 3")
+    shown.run("document.querySelector('select.run').dispatchEvent(new Event('change'))")
+    assert shown.run(headline) != name
     assert shown.run("!!document.querySelector('svg.tree')")
     shown.resize(390, 844, touch=True)
     assert shown.run("document.documentElement.scrollWidth") <= 390

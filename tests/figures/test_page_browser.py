@@ -51,9 +51,8 @@ def test_it_plays_pauses_steps_scrubs_and_changes_the_episode(shown, replay):
     shown.press("End")
     assert at(shown) == 30
     assert shown.run("document.querySelector('figcaption span').textContent") == "1 of 2 POIs observed"
-    shown.run(
-        "(() => { const r = document.querySelector('input[type=range]'); r.value = 17; r.dispatchEvent(new Event('input')); })()"
-    )
+    shown.run("document.querySelector('input[type=range]').value = 17")
+    shown.run("document.querySelector('input[type=range]').dispatchEvent(new Event('input'))")
     assert at(shown) == 17
     assert shown.run("document.querySelector('.time').textContent") == "step 17 / 30"
     shown.press("]")
@@ -64,16 +63,17 @@ def test_it_plays_pauses_steps_scrubs_and_changes_the_episode(shown, replay):
 
 def test_a_press_on_the_score_moves_the_time_and_the_picture_changes(shown, replay):
     shown.open(replay / "one.html")
-    box = shown.run(
-        "(() => { const b = document.querySelector('.track').getBoundingClientRect(); return [b.left, b.right, b.top + 30]; })()"
+    left, right, top = (
+        shown.run(f"document.querySelector('.track').getBoundingClientRect().{edge}")
+        for edge in ("left", "right", "top")
     )
     picture = "document.querySelector('.stage canvas').toDataURL()"
-    shown.mouse("pressed", box[0] + 46, box[2])
-    shown.mouse("released", box[0] + 46, box[2])
+    shown.mouse("pressed", left + 46, top + 30)
+    shown.mouse("released", left + 46, top + 30)
     assert at(shown) == 0
     first = shown.run(picture)
-    shown.mouse("pressed", box[1] - 10, box[2])
-    shown.mouse("released", box[1] - 10, box[2])
+    shown.mouse("pressed", right - 10, top + 30)
+    shown.mouse("released", right - 10, top + 30)
     assert at(shown) == 30
     assert shown.run(picture) != first
     assert shown.problems == []

@@ -52,7 +52,7 @@ def test_what_does_not_move_is_there_at_every_instant():
         ([1, 2], "Own.draw returned no Drawing"),
         (
             Drawing(marks=[Points(position=np.zeros((9, 2, 2)))]),
-            r"position has shape \(9, 2, 2\), and not \[4 instants",
+            r"position has shape \(9, 2, 2\), and not \[4",
         ),
         (Drawing(marks=[Points(position=np.zeros((4, 2, 2)), heading=np.zeros((4, 3)))]), "cannot be drawn"),
         (Drawing(marks=[], score=np.zeros(9)), "cannot be drawn"),

@@ -99,7 +99,7 @@ class _Search:
                 had, known = before.get(parent, (0.0, None))
                 if known is None:
                     known = self._node(generation - 1, share)
-                elif known is not None:
+                else:
                     self.found.nodes[known].weight += share
                 before[parent] = had + share, known
                 if node is not None and known is not None:

@@ -42,7 +42,7 @@ class Watch:
     def _tag(self) -> str:
         seen = []
         for path in self._paths:
-            for folder in [path, *sorted(path.glob("*/")), *sorted(path.glob("*/*/*/"))]:
+            for folder in [path, *(inside for deep in ("*/", "*/*/", "*/*/*/") for inside in sorted(path.glob(deep)))]:
                 for name in _FILES:
                     try:
                         found = (folder / name).stat()
