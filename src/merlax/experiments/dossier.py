@@ -190,7 +190,7 @@ def _selection(run: Gathered, ends: np.ndarray) -> dict[str, Any] | None:
     told = {_migrant(name, chosen): own for name, own in chosen.items() if np.isfinite(own).any()}
     if not told:
         return None
-    width = max(1, len(ends) // 12)
+    width = max(5, len(ends) // 8)
     rates = {name: running_mean(np.nan_to_num(_thin(own, ends)), width) for name, own in told.items()}
     return {
         "rates": rates,

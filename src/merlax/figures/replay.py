@@ -36,7 +36,7 @@ def replay(title: str, subtitle: str, episodes: Sequence[Episode]) -> dict[str, 
 
 
 def _episode(episode: Episode, *, with_obs: bool) -> dict[str, Any]:
-    low, size = view(episode.scenes, astray=0.5)
+    low, size = view(episode.scenes, astray=0.25)
     scenes = [_scene(scene, with_obs) for scene in episode.scenes]
     return {"seed": episode.seed, "view": [float(low[0]), float(low[1]), size], "scenes": scenes}
 

@@ -7,6 +7,13 @@ merlax.section = (title, words, ...children) => {
 
 merlax.unit = (low, high) => (low >= 0 && high <= 1 ? [0, 1] : [low - 0.05 * (high - low || 1), high + 0.05 * (high - low || 1)]);
 
+// Intervals of a few seeds may be wider than anything that can be: the scale follows the means, and leaves bands some room.
+merlax.around = (lines) => {
+  const known = lines.flatMap((line) => Array.from(line.y)).filter(Number.isFinite);
+  const least = Math.min(...known), most = Math.max(...known), room = (most - least || 1) / 2;
+  return (low, high) => (least >= 0 && most <= 1 ? [0, 1] : merlax.unit(Math.max(low, least - room), Math.min(high, most + room)));
+};
+
 merlax.table = (kind, head, rows) => merlax.el("div", { class: "scroll" }, merlax.el("table", { class: kind },
   merlax.el("thead", {}, merlax.el("tr", {}, ...head.map((text) => merlax.el("th", { scope: "col" }, text)))), merlax.el("tbody", {}, ...rows)));
 
@@ -19,7 +26,7 @@ merlax.plusMinus = (estimate) => {
 merlax.curves = (world) => {
   const lines = world.methods.map((method, k) => ({ label: method.label, hue: () => merlax.hue(k), y: method.band.mean, ...(method.scores.length > 1 ? { low: method.band.low, high: method.band.high } : {}) }));
   const words = "The champion's score on fresh episodes, as a running mean over a twentieth of the run; bands are 95% intervals over seeds. Drag to zoom, double-click to go back.";
-  return merlax.section("Learning curves", words, merlax.chart(`curves ${world.title}`, world.grid, lines, { yName: "team score", height: 330, range: merlax.unit }));
+  return merlax.section("Learning curves", words, merlax.chart(`curves ${world.title}`, world.grid, lines, { yName: "team score", height: 330, range: merlax.around(lines) }));
 };
 
 merlax.scores = (world) => {
@@ -45,7 +52,7 @@ merlax.facts = (run) => {
   const seconds = run.seconds, time = seconds === null ? "–" : seconds >= 5400 ? `${(seconds / 3600).toFixed(1)} h` : seconds >= 90 ? `${(seconds / 60).toFixed(1)} min` : `${seconds.toFixed(0)} s`;
   const frames = run.frames.at(-1);
   const facts = [["score", run.score === null ? "–" : `${run.score.toFixed(3)}${run.interval ? ` ± ${run.interval.toFixed(3)}` : ""}`], ["frames", `${merlax.short(frames)}${run.budget && !run.finished ? ` of ${merlax.short(run.budget)}` : ""}`],
-    ["generations", String(run.generations)], ["time", time], ["frames per second", merlax.short(seconds ? frames / seconds : null)], ["peak memory", run.memory ? `${merlax.short(Math.round(run.memory))} MB` : "–"], ["state", run.finished ? "finished" : "not finished"]];
+    ["generations", String(run.generations)], ["time", time], ["frames per second", merlax.short(seconds ? Math.round(frames / seconds) : null)], ["peak memory", run.memory ? `${merlax.short(Math.round(run.memory))} MB` : "–"], ["state", run.finished ? "finished" : "not finished"]];
   return merlax.el("dl", { class: "facts" }, ...facts.map(([name, value]) => merlax.el("div", {}, merlax.el("dt", {}, name), merlax.el("dd", {}, value))));
 };
 
@@ -106,8 +113,8 @@ merlax.configSection = (world) => {
   const body = merlax.el("div", {});
   const fill = (all) => body.replaceChildren(merlax.table("config", ["option", ...world.methods.map((method) => method.label)], (all ? world.config : differ).map((row) =>
     merlax.el("tr", { class: row.differs ? "differs" : "" }, merlax.el("td", {}, row.name), ...row.values.map((value) => merlax.el("td", { title: value }, value))))));
-  const all = merlax.el("button", { "aria-pressed": "false", onclick: () => { const on = all.getAttribute("aria-pressed") === "false"; all.setAttribute("aria-pressed", String(on)); all.textContent = on ? "Only what differs" : "Show everything"; fill(on); } }, "Show everything");
+  const all = merlax.el("button", { "aria-pressed": "false", onclick: () => { const on = all.getAttribute("aria-pressed") === "false"; all.setAttribute("aria-pressed", String(on)); all.textContent = on ? "Show less" : "Show everything"; if (on || several) fill(on); else body.replaceChildren(); } }, "Show everything");
   const several = world.methods.length > 1;
-  fill(!several);
-  return merlax.section("Configuration", several ? `${differ.length} of ${world.config.length} options differ between the methods.` : "Everything that decides the run.", several ? all : null, body);
+  if (several) fill(false);
+  return merlax.section("Configuration", several ? `${differ.length} of ${world.config.length} options differ between the methods.` : "Everything that decides the run.", all, body);
 };
