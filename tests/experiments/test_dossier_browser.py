@@ -44,7 +44,7 @@ def test_fifty_runs_open_soon_and_a_curve_can_be_switched_off_and_another_run_ch
     assert shown.run(headline) != name
     assert shown.run("!!document.querySelector('svg.tree')")
     shown.resize(390, 844, touch=True)
-    assert shown.run("document.documentElement.scrollWidth") <= 390
+    shown.wait("document.documentElement.scrollWidth <= 390")
     shown.resize(1280, 860)
     assert shown.problems == []
 

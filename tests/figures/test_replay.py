@@ -24,7 +24,7 @@ def one():
 
 
 def told(episodes):
-    return replay.replay("a world", "a team", episodes)
+    return replay.replay_data("a world", "a team", episodes)
 
 
 def test_every_instant_tells_what_was_seen_done_and_paid_so_far(one):

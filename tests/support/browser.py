@@ -35,8 +35,8 @@ class Browser:
         child_read, self._write = os.pipe()
         command = [PROGRAM, *_OPTIONS.split(), f"--user-data-dir={self._home.name}", "about:blank"]
         shell = ["bash", "-c", f'exec "$@" 3<&{child_read} 4>&{child_write}', "bash", *command]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        self._process = subprocess.Popen(shell, pass_fds=(child_read, child_write), **quiet)
+        null, fds = subprocess.DEVNULL, (child_read, child_write)
+        self._process = subprocess.Popen(shell, pass_fds=fds, stdout=null, stderr=null)
         os.close(child_read)
         os.close(child_write)
         self._read, self._rest, self._number, self._session = read, b"", 0, None

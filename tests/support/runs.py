@@ -21,7 +21,7 @@ def write_run(
     config = {"format": 2, "world": world, "env": {}, "algorithm": algorithm, "preset": "fast", "settings": settings}
     (path / "config.json").write_text(json.dumps(config | {"frames": 1000 * rows, "seed": seed}))
     random = np.random.default_rng(seed)
-    lines = [_HEADER + _MORE]
+    lines, score = [_HEADER + _MORE], 0.0
     for row in range(1, rows + 1):
         score = min(1.0, 0.02 * row + 0.02 * seed)
         fitness = " ".join(f"{value:.3f}" for value in score * random.uniform(size=5))

@@ -239,7 +239,7 @@ def _replay(run: Gathered, env: Env | None, notes: list[str]) -> dict[str, Any] 
     try:
         opened = reader.load(run.path, None if env is None else reader.env_like(run.path, env))
         episodes = replays.episodes([opened], 0, EPISODES)
-        return figures.replay(opened.title, replays.subtitle([opened]), episodes)
+        return figures.replay_data(opened.title, replays.subtitle([opened]), episodes)
     except UserError as error:
         notes.append(f"There is no replay of {run.world}: {error}")
         return None

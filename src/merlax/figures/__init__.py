@@ -12,7 +12,7 @@ from merlax.figures.comparison import compare, selection_rate
 from merlax.figures.curves import learning_curve
 from merlax.figures.finals import draw_finals
 from merlax.figures.heatmap import heat_map
-from merlax.figures.replay import Episode, replay
+from merlax.figures.replay import Episode, replay_data
 from merlax.figures.scene import Scene, scene
 from merlax.figures.sweep import draw_sweep
 
@@ -27,7 +27,7 @@ __all__ = [
     "learning_curve",
     "render",
     "render_page",
-    "replay",
+    "replay_data",
     "scene",
     "selection_rate",
 ]
@@ -51,4 +51,4 @@ def render(scenes: Sequence[Scene], out: Path, title: str = "") -> None:
 
 def render_page(title: str, subtitle: str, episodes: Sequence[Episode], out: Path) -> None:
     """Write a page that plays these episodes."""
-    page.write(page.page(title, replay(title, subtitle, episodes), page.REPLAY, "start_replay.js"), out)
+    page.write(page.page(title, replay_data(title, subtitle, episodes), page.REPLAY, "start_replay.js"), out)

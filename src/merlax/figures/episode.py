@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.path import Path as Outline
 from PIL import Image
 
-from merlax.envs.drawing import GREY, Circles, Points
+from merlax.envs.drawing import FAINT, GOLD, GREY, INK, Circles, Points
 from merlax.figures import film, palette, series, style
 from merlax.figures.painter import ARROW, DASHED, Painter
 from merlax.figures.scene import Scene, things, view
@@ -102,10 +102,11 @@ def _frames(scenes: Sequence[Scene]) -> Iterator[Image.Image]:
 
 def _colors(scenes: Sequence[Scene]) -> Image.Image:
     """The colours of a GIF: the more things have one of their own, the fewer levels of each."""
-    marks = [mark for mark in things(scenes[0]) if mark.lit is None or mark.color in ("team", "opponent")]
+    marks = [mark for mark in things(scenes[0]) if mark.color not in (INK, GREY, FAINT, GOLD)]
     own = [color for mark in marks for color in np.unique(_hues(scenes[0], mark), axis=0)]
-    fixed = [(to_rgb(palette.MEANT["ink"]), 32), (palette.GOLDEN, 16), (to_rgb(palette.MEANT[GREY]), 8)]
-    levels = min(16, max(1, (256 - 56) // max(1, len(own))))
+    fixed = [(to_rgb(palette.MEANT[INK]), 32), (palette.GOLDEN, 16), (to_rgb(palette.MEANT[GREY]), 8)]
+    fixed += [(to_rgb(palette.MEANT[FAINT]), 3)]
+    levels = min(12, max(1, (256 - 59) // max(1, len(own))))
     return film.palette([*fixed, *((color, levels) for color in own)])
 
 

@@ -24,7 +24,7 @@ class Episode:
     scenes: tuple[Scene, ...]
 
 
-def replay(title: str, subtitle: str, episodes: Sequence[Episode]) -> dict[str, Any]:
+def replay_data(title: str, subtitle: str, episodes: Sequence[Episode]) -> dict[str, Any]:
     """All that a page needs to play these episodes."""
     seen = sum(told.obs.size for episode in episodes for scene in episode.scenes for told in scene.told
                if told.obs is not None)  # fmt: skip

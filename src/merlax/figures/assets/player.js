@@ -31,7 +31,7 @@ merlax.Player = class {
     this.stages = el("div", { class: "stages" });
     this.aside = el("aside", { class: "aside card", "aria-live": "off" });
     this.track = merlax.track(this);
-    this.range = el("input", { type: "range", min: 0, step: 1, "aria-label": "Step", oninput: () => { this.pause(); this.go(Number(this.range.value)); } });
+    this.range = el("input", { type: "range", min: 0, step: 1, "aria-label": "Step", oninput: () => { const to = Number(this.range.value); this.pause(); this.go(to); } });
     this.playButton = button("main", "Play (space)", icons.play, () => this.toggle());
     this.timeText = el("span", { class: "time" });
     const option = (value, text) => el("option", { value }, text);
