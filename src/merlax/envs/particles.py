@@ -139,7 +139,7 @@ def contest_marks(
     apart = np.linalg.norm(team - opponent, axis=-1)
     touch = (apart < sum(radius)) & touching
     lit = touch, touch.any(axis=1, keepdims=True)
-    look = {"trail": True, "lit_name": "touch" if touching else ""}
+    look: dict[str, Any] = {"trail": True, "lit_name": "touch" if touching else ""}
     return (
         Circles(position=team, radius=radius[0], name=names[0], color=drawing.TEAM, side=0, lit=lit[0], **look),
         Circles(position=opponent, radius=radius[1], name=names[1], color=drawing.OPPONENT, side=1, lit=lit[1], **look),

@@ -91,7 +91,7 @@ class PredatorPrey(Checked):
     def draw(self, states: Any) -> Drawing:
         """Predators and the prey among obstacles; whoever is in contact with the other side flashes."""
         team, prey = states.position[:, :-1], states.position[:, -1:]
-        obstacles = {"position": states.landmark, "radius": self.landmark_size, "color": drawing.GREY}
+        obstacles: dict[str, Any] = {"position": states.landmark, "radius": self.landmark_size, "color": drawing.GREY}
         bodies = particles.contest_marks(team, prey, ("predator", "prey"), (self.predator_size, self.prey_size))
         touches = np.cumsum([0, *np.asarray(bodies[0].lit)[1:].sum(axis=1)])
         return Drawing(

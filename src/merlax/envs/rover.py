@@ -119,7 +119,12 @@ class Rover(Checked):
         visitors = np.sum(apart <= self.observation_distance, axis=1)
         number = counted.sum(axis=1)
         pinned = ", pinned speed" if self.speed == "pinned" else ""
-        reach = {"position": states.poi, "radius": self.observation_distance, "lit": counted, "style": "dashed"}
+        reach: dict[str, Any] = {
+            "position": states.poi,
+            "radius": self.observation_distance,
+            "lit": counted,
+            "style": "dashed",
+        }
         power = 1.0 if self.encoding == "clean" else 0.5
         return Drawing(
             marks=(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -49,11 +50,11 @@ def _side_by_side(scenes: Sequence[Scene], out: Path, title: str) -> None:
         left, top = i * (_WIDTH + _GAP) / width, 1 - 0.3 / height
         ax = fig.add_axes((left, _BELOW / height, _WIDTH / width, _WIDTH / height))
         _show_all(Painter(ax, scene, shared, labels=False))
-        ended = {"fontsize": style.SMALL, "color": style.INK}
-        name = {"fontsize": style.TEXT, "color": series.color(scene.label), "fontweight": "bold"}
+        ended: dict[str, Any] = {"fontsize": style.SMALL, "color": style.INK}
+        name: dict[str, Any] = {"fontsize": style.TEXT, "color": series.color(scene.label), "fontweight": "bold"}
         for y, text, look in ((top, scene.label, name), (top - 0.16 / height, _ended(scene), ended)):
             fig.text(left + 0.1 / width, y, text, va="top", parse_math=False, **look)
-    look = {"fontsize": style.TEXT, "color": style.INK, "va": "top", "parse_math": False}
+    look: dict[str, Any] = {"fontsize": style.TEXT, "color": style.INK, "va": "top", "parse_math": False}
     fig.text(0.1 / width, 1 - 0.07 / height, title or scenes[0].drawing.title, **look)
     film.legend(fig, legend(scenes[0]), length=0.9)
     style.save(fig, out)
@@ -68,7 +69,7 @@ def _show_all(painter: Painter) -> None:
     painter.show(scene.steps, tail=max(scene.steps, 1))
     for mark in things(scene):
         if mark.trail:
-            look = {"edgecolors": "white", "linewidths": 0.6, "zorder": 2.5}
+            look: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.6, "zorder": 2.5}
             painter.ax.scatter(*mark.position[0].T, s=15, c=painter.colors(mark), **look)
         if isinstance(mark, Circles) and mark.style == "solid" and mark.lit is not None and mark.side == 1:
             where = mark.position[1:][mark.lit[1:]]

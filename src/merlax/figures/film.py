@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -41,7 +42,7 @@ class Film:
         fig = Figure(figsize=(width, height), dpi=DPI, facecolor="white")
         self._canvas = FigureCanvasAgg(fig)
         self.axes = [fig.add_axes((i / number, 0.0, 1.0 / number, WIDTH / height)) for i in range(number)]
-        look = {"fontsize": 12, "color": style.INK, "va": "center", "parse_math": False}
+        look: dict[str, Any] = {"fontsize": 12, "color": style.INK, "va": "center", "parse_math": False}
         line = 1.0 - 0.6 * HEADLINE / height
         self._words = [
             (
@@ -110,6 +111,6 @@ def _check_speed(fps: int) -> None:
 
 def legend(fig: Figure, symbols: Sequence[Line2D], *, length: float = 1.6) -> None:
     """Say below a picture what its symbols mean, each of this length, in letters."""
-    look = {"frameon": False, "fontsize": style.SMALL, "labelcolor": style.INK}
+    look: dict[str, Any] = {"frameon": False, "fontsize": style.SMALL, "labelcolor": style.INK}
     spacing = {"borderpad": 0.2, "handlelength": length, "handletextpad": 0.3, "columnspacing": 1.1}
     fig.legend(handles=list(symbols), loc="lower left", ncols=len(symbols), **look, **spacing)

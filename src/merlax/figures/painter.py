@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -33,7 +34,7 @@ class Painter:
         ax.set_axis_off()
         if scene.drawing.box is not None:
             (left, bottom), (right, top) = scene.drawing.box
-            edge = {"fill": False, "edgecolor": style.FAINT, "linewidth": 0.8}
+            edge: dict[str, Any] = {"fill": False, "edgecolor": style.FAINT, "linewidth": 0.8}
             ax.add_patch(Rectangle((left, bottom), right - left, top - bottom, **edge))
         self._arrow = ARROW_SIZE * size
         self._trails = [(mark, self._collect(LineCollection([], linewidths=1.4, capstyle="round", zorder=_TRAILS)))
@@ -97,7 +98,13 @@ class Painter:
 
     def _add_circles(self, mark: Circles, order: int) -> Show:
         width, colors, solid = 2 * mark.radius, self.colors(mark), mark.style == "solid"
-        where = {"widths": width, "heights": width, "angles": np.zeros_like(width), "units": "xy", "zorder": order}
+        where: dict[str, Any] = {
+            "widths": width,
+            "heights": width,
+            "angles": np.zeros_like(width),
+            "units": "xy",
+            "zorder": order,
+        }
         discs = EllipseCollection(**where, offsets=mark.position[0], transOffset=self.ax.transData)
         discs.set_facecolor(colors if solid else "none")
         if mark.style == "dashed":
@@ -118,7 +125,13 @@ class Painter:
         return show
 
     def _add_labels(self, mark: Labels, order: int) -> Show:
-        look = {"fontsize": style.SMALL, "color": style.INK, "ha": "center", "zorder": order, "parse_math": False}
+        look: dict[str, Any] = {
+            "fontsize": style.SMALL,
+            "color": style.INK,
+            "ha": "center",
+            "zorder": order,
+            "parse_math": False,
+        }
         texts = [self.ax.text(0, 0, "", **look) for _ in range(mark.position.shape[1])]
 
         def show(t: int) -> None:
@@ -128,7 +141,7 @@ class Painter:
         return show
 
     def _add_table(self) -> Show:
-        look = {"transform": self.ax.transAxes, "va": "top", "family": "monospace", "parse_math": False}
+        look: dict[str, Any] = {"transform": self.ax.transAxes, "va": "top", "family": "monospace", "parse_math": False}
         text = self.ax.text(0.04, 0.96, "", fontsize=style.TEXT, color=style.INK, **look)
 
         def show(t: int) -> None:
