@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import numpy as np
 import pytest
@@ -9,13 +11,14 @@ import pytest
 from merlax.envs import KeepAway, PhysicalDeception, PredatorPrey, ids, make, two_rovers
 from merlax.envs.drawing import Circles, Drawn, Labels
 from tests.support.drawing import steer, still
+from tests.support.worlds import rover
 
 
 def states_of(trace):
     return jax.tree.map(np.asarray, trace.states)
 
 
-def named(drawing, name):
+def named(drawing, name) -> Any:
     return next(mark for mark in drawing.marks if getattr(mark, "name", None) == name)
 
 
@@ -44,7 +47,7 @@ def test_a_label_tells_how_many_of_the_rovers_are_there():
 
 
 def test_the_sectors_lie_where_the_observation_has_them():
-    env = make("rover-3")
+    env = rover("rover-3")
     rovers, poi = env.draw(states_of(steer(env))).sectors
     assert (rovers.first, rovers.count, poi.first) == (1, 36, 37)
 

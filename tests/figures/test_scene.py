@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,8 +23,8 @@ class Own(KeepAway):
     num_agents: int = 1
     made: object = None
 
-    def draw(self, states):
-        return self.made(states) if callable(self.made) else self.made  # type: ignore[return-value]
+    def draw(self, states: Any) -> Any:
+        return self.made(states) if callable(self.made) else self.made
 
 
 TRACE = still(4 * [[(0.0, 0.0), (0.5, 0.0)]])

@@ -56,9 +56,12 @@ def server(paths: list[Path], port: int = 0, env: Env | None = None) -> Threadin
     """A server on loopback that has two addresses: the page, and its data."""
     watch = Watch(paths, env)
 
+    def address() -> int:
+        return made.server_port
+
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            host, at = self.headers.get("Host", ""), self.server.server_address[1]
+            host, at = self.headers.get("Host", ""), address()
             if host not in (f"{LOOPBACK}:{at}", f"localhost:{at}"):  # a page elsewhere whose name leads here
                 self._answer(403, b"merlax watch answers this machine alone.")
             elif self.path == "/":
@@ -91,6 +94,7 @@ def server(paths: list[Path], port: int = 0, env: Env | None = None) -> Threadin
     if not 0 <= port < 65536:
         raise UserError(f"port is {port}; choose one from 1 to 65535, or 0 for any that is free.")
     try:
-        return ThreadingHTTPServer((LOOPBACK, port), Handler)
+        made = ThreadingHTTPServer((LOOPBACK, port), Handler)
     except OSError as error:
         raise UserError(f"Port {port} cannot be used ({error.strerror or error}); choose another --port.") from error
+    return made

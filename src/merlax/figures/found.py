@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from merlax.envs.base import Env, State
@@ -18,7 +19,7 @@ MOST_ROWS, MOST_NUMBERS = 24, 8  # of a table
 
 def plain(leaf: Any) -> np.ndarray:
     """A part of a state as numbers; a random key as its data."""
-    if isinstance(leaf, jax.Array) and jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+    if isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
         leaf = jax.random.key_data(leaf)
     return np.asarray(leaf)
 

@@ -63,7 +63,7 @@ def write(text: str, out: Path) -> None:
 @cache
 def asset(name: str) -> str:
     """A file that belongs to the pages."""
-    return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8").strip()
+    return resources.files("merlax.figures").joinpath("assets", name).read_text(encoding="utf-8").strip()
 
 
 def _hash(text: str) -> str:

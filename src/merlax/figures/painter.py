@@ -78,7 +78,7 @@ class Painter:
 
         def show(t: int) -> None:
             dots.set_offsets(mark.position[t])
-            dots.set_facecolor(self._lit_fill(mark, t))
+            dots.set(facecolor=self._lit_fill(mark, t))
 
         return show
 
@@ -92,7 +92,7 @@ class Painter:
 
         def show(t: int) -> None:
             shapes.set_verts(list(arrows(mark.position[t], np.asarray(mark.heading)[t], self._arrow)))
-            shapes.set_facecolor(self._lit_fill(mark, t))
+            shapes.set(facecolor=self._lit_fill(mark, t))
 
         return show
 
@@ -106,7 +106,7 @@ class Painter:
             "zorder": order,
         }
         discs = EllipseCollection(**where, offsets=mark.position[0], transOffset=self.ax.transData)
-        discs.set_facecolor(colors if solid else "none")
+        discs.set(facecolor=colors if solid else "none")
         if mark.style == "dashed":
             discs.set(edgecolor=DASHED, linewidth=0.7, linestyle=(0, (4, 3)))
         elif mark.style == "ring":

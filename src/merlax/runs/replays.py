@@ -72,8 +72,8 @@ def subtitle(runs: Sequence[Run]) -> str:
 def _refuse_others(runs: Sequence[Run]) -> None:
     first = runs[0]
     for run in runs[1:]:
-        recorded = [reader.env_record(each.env) | reader.shape_record(each.env) for each in (first, run)]
-        different = config.difference(*recorded)
+        ours, theirs = (reader.env_record(each.env) | reader.shape_record(each.env) for each in (first, run))
+        different = config.difference(ours, theirs)
         if different:
             raise UserError(
                 f"The runs in '{first.path}' and '{run.path}' cannot be compared, for their worlds differ: {different}."
