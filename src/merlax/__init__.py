@@ -3,7 +3,19 @@
 from merlax.algorithms import Algorithm, Ea, Es, Game, Gradient, Merl, Seat, preset
 from merlax.algorithms import register as register_algorithm
 from merlax.algorithms.opponents import ddpg
-from merlax.api import check, diagnose, evaluate, load, play_each_other, plot, plot_diagnosis, render, resume, train
+from merlax.api import (
+    check,
+    diagnose,
+    evaluate,
+    load,
+    play_each_other,
+    plot,
+    plot_diagnosis,
+    render,
+    report,
+    resume,
+    train,
+)
 from merlax.config import Checked
 from merlax.core.evolution.fitness import Fitness
 from merlax.core.evolution.operators import GaussianMutation, SinglePointCrossover
@@ -26,6 +38,7 @@ from merlax.envs import (
     two_rovers,
 )
 from merlax.envs.diagnosis import History, Measure
+from merlax.envs.drawing import Circles, Drawing, Labels, Points, Sectors
 from merlax.envs.rules import Rule
 from merlax.runs.diagnosis import Diagnosis
 from merlax.runs.evaluation import Score
@@ -37,8 +50,10 @@ __all__ = [
     "Algorithm",
     "Box",
     "Checked",
+    "Circles",
     "Diagnosis",
     "Discrete",
+    "Drawing",
     "Ea",
     "Env",
     "Es",
@@ -48,9 +63,11 @@ __all__ = [
     "Gradient",
     "History",
     "KeepAway",
+    "Labels",
     "Measure",
     "Merl",
     "PhysicalDeception",
+    "Points",
     "PredatorPrey",
     "Reward",
     "Rover",
@@ -58,6 +75,7 @@ __all__ = [
     "Run",
     "Score",
     "Seat",
+    "Sectors",
     "Side",
     "SinglePointCrossover",
     "Td3",
@@ -81,6 +99,7 @@ __all__ = [
     "register",
     "register_algorithm",
     "render",
+    "report",
     "resume",
     "train",
     "two_rovers",

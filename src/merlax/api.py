@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from merlax.algorithms.base import Algorithm
 from merlax.core import devices
 from merlax.core.rollout import Field
 from merlax.envs.base import Env
+from merlax.figures import page, style
 from merlax.figures.series import Bars
-from merlax.runs import crossplay, diagnosis, evaluation, reader, recorders, session, setup, teams, terminal
+from merlax.runs import crossplay, diagnosis, evaluation, reader, recorders, replays, session, setup, teams, terminal
 from merlax.runs.checkpoints import EVERY_SECONDS
 from merlax.runs.diagnosis import Diagnosis
 from merlax.runs.evaluation import FINAL_EPISODES, Score
@@ -24,6 +25,7 @@ from merlax.runs.loop import Ending
 from merlax.runs.reader import Run
 from merlax.runs.recorders import Callback
 from merlax.runs.teams import Lineup
+from merlax.types import UserError
 
 
 def train(
@@ -199,19 +201,25 @@ def render(
     seed: int = 0,
     env: Env | None = None,
     team: str | None = None,
+    *,
+    compare: Run | Lineup | str | Path | None = None,
+    episodes: int | None = None,
 ) -> Path:
-    """Draw one episode of a run's champion, or of a hand rule.
+    """Show episodes of a run's champion, or of a hand rule: as a page that plays them, a film, or a picture.
 
     Args:
         run: A run, or its folder; with `team` also a world, or its name.
-        out: The file to write: .gif for an animation; .png, .pdf or .svg for a picture.
-        seed: Of the instance.
+        out: The file to write: .html for a page; .gif or .mp4 for a film; .png, .pdf or .svg for a picture.
+        seed: Of the first instance.
         env: The world of a run again, if it is one of your own.
         team: A hand rule that plays instead of a champion, as for `evaluate`.
+        compare: Another run on the same world, or the name of a hand rule, to be seen beside it on the same instances.
+        episodes: How many instances a page holds to choose from, 5 by default; a film or a picture shows one.
     """
     devices.prepare()
-    played = teams.find(run, team, env)
-    figures.render(played.env, evaluation.trace(played, seed), Path(out))
+    first = teams.find(run, team, env)
+    others = [] if compare is None else [teams.beside(first, compare, env)]
+    replays.render([first, *others], Path(out), seed, episodes)
     return Path(out)
 
 
@@ -246,6 +254,28 @@ def plot_diagnosis(found: Diagnosis, out: str | Path) -> Path:
     bars = [Bars(f.says, f.classes, f.values, f.percent, f.interval95) for f in found.findings[1:]]
     figures.draw_diagnosis(found.scores, bars, Path(out), title=f"{found.title}: {found.score}")
     return Path(out)
+
+
+def report(runs: Sequence[str | Path], out: str | Path, env: Env | None = None) -> list[str]:
+    """Make one page of runs, and return sentences on what it could not show.
+
+    Args:
+        runs: Run folders, or folders that hold some; those on different worlds are shown world by world.
+        out: The file to write: .html.
+        env: The world again, if it is one of your own, so that its best team can be seen.
+    """
+    from merlax.experiments import dossier  # which takes SciPy, that nothing else here needs
+
+    if not runs:
+        refuse_no_runs()
+    style.check_suffix(Path(out), (page.SUFFIX,))
+    devices.prepare()
+    return dossier.write([Path(run) for run in runs], Path(out), env)
+
+
+def refuse_no_runs() -> NoReturn:
+    """A page of nothing."""
+    raise UserError("There is nothing to show; name run folders, or a folder that holds some.")
 
 
 def _open(run: Run | str | Path, env: Env | None) -> Run:

@@ -26,7 +26,7 @@ from merlax.types import UserError, shown
 
 JSON_BYTES = 1_000_000
 TOML_BYTES = 16_000  # Python's own reader takes time with the square of a long name
-PROGRESS_BYTES = 500_000_000  # of `progress.csv`: 40,000 generations of a thousand teams
+PROGRESS_BYTES = 500_000_000  # of `progress.csv`: 20,000 generations of a thousand teams
 CSV_LINE_BYTES = 16_000_000  # which holds the fitness of a million teams
 ARRAYS_BYTES = 2_000_000_000
 DEEPEST = 20  # objects and lists in each other

@@ -28,7 +28,7 @@ def test_a_square_has_the_whole_width_and_room_above_and_below():
 
 def test_each_shot_shows_its_own_words_above_the_same_square():
     shots = film.Film()
-    first, second = (np.asarray(shots.shoot(f"step {number}", "observed")) for number in (1, 2))
+    first, second = (np.asarray(shots.shoot([(f"step {number}", "observed")])) for number in (1, 2))
     assert first.shape == (510, 480, 3)
     changed = (first != second).any(axis=-1)
     assert changed[:30].any()

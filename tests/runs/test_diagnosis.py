@@ -29,7 +29,7 @@ def policy_team() -> Lineup:
     heads = eqx.tree_at(lambda h: (h.weight, h.bias), policy.heads,
                         (jnp.zeros_like(policy.heads.weight), jnp.array([math.atanh(SCRIPT), 0.0])))  # fmt: skip
     player = PolicyPlayer(eqx.tree_at(lambda p: p.heads, policy, heads))
-    return Lineup("a team", Tag(), player, ScriptedPlayer(1))
+    return Lineup("a team", "pair", Tag(), player, ScriptedPlayer(1))
 
 
 def test_an_agent_that_stands_still_costs_what_it_adds(policy_team):

@@ -52,4 +52,4 @@ class Ea(Evolutionary):
         """Rank, select, cross, mutate."""
         newest = rollouts[0].episode.fitness.mean(axis=1)
         evolved = self.evolve(key, state.population, state.record, newest)
-        return EaState(evolved.population, evolved.record, evolved.champion), fitness.describe(newest)
+        return EaState(evolved.population, evolved.record, evolved.champion), fitness.describe(newest, evolved.lineage)

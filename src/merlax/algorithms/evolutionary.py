@@ -12,6 +12,7 @@ from merlax.algorithms.base import Algorithm
 from merlax.config import Count, Layers
 from merlax.core.evolution import fitness, operators
 from merlax.core.evolution.fitness import Fitness, FitnessRecord
+from merlax.core.evolution.lineage import Lineage
 from merlax.core.evolution.operators import Crossover, GaussianMutation, Mutation, SinglePointCrossover
 from merlax.core.evolution.selection import Selected, Selection, TournamentSelection
 from merlax.core.networks import TeamPolicy
@@ -26,6 +27,7 @@ class Evolved(eqx.Module):
     champion: TeamPolicy
     record: FitnessRecord
     selected: Selected
+    lineage: Lineage
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,9 +60,10 @@ class Evolutionary(Algorithm):
         best = fitness.champion(record, selected.elites)
         champion = jax.tree.map(lambda leaf: leaf[best], teams)
 
-        children = operators.evolve(key_evolve, teams, selected, self.crossover, self.mutation)
+        operations = self.crossover, self.mutation
+        children, family = operators.evolve(key_evolve, teams, selected, *operations, self.num_migrants)
         heirs = fitness.inherit(record, selected, self.num_migrants, self.fitness.migrant_memory)
-        return Evolved(children, champion, heirs, selected)
+        return Evolved(children, champion, heirs, selected, family)
 
 
 def random_teams(key: Key, side: Side, hidden: tuple[int, ...], number: int) -> TeamPolicy:

@@ -205,7 +205,8 @@ class Merl(Evolutionary, InPieces):
             self._describe(one, newest[slot], selection.fate_of(slot, evolved.selected), learner, seat)
             for one, slot, learner in zip(explored, slots, state.learners, strict=True)
         )
-        info = MerlInfo(fitness.describe(newest), infos, self._describe_tuned(newest, evolved.selected, tuning))
+        told = fitness.describe(newest, evolved.lineage)
+        info = MerlInfo(told, infos, self._describe_tuned(newest, evolved.selected, tuning))
         return MerlState(teams, evolved.record, state.learners, state.buffer, evolved.champion, tuning), info
 
     def _describe(self, explored: Episode, score: Array, fate: Array, learner: Learner, seat: Seat) -> LearnerInfo:

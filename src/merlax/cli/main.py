@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 
-from merlax.cli import machine, paper, streams, teams, training
+from merlax.cli import machine, pages, paper, streams, teams, training
 from merlax.runs import process
 from merlax.runs.process import StoppedError
 from merlax.types import UserError, suggest
@@ -23,6 +23,8 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "diagnose": teams.diagnose,
     "crossplay": teams.crossplay,
     "render": teams.render,
+    "report": pages.report,
+    "watch": pages.watch,
     "envs": machine.list_envs,
     "check": machine.check,
     "reproduce": paper.reproduce,

@@ -16,6 +16,7 @@ from merlax.config import to_json
 from merlax.runs.diagnosis import EPISODES, Finding
 from merlax.runs.evaluation import FINAL_EPISODES
 from merlax.runs.reader import SCRIPTED
+from merlax.runs.teams import is_rule
 
 Target: TypeAlias = Annotated[
     Positional[Path], arg(metavar="RUN|WORLD", help="A run folder; or, with --team, a world (its options: --env.NAME).")
@@ -136,19 +137,27 @@ def crossplay(args: Sequence[str]) -> int:
 
 
 def render(args: Sequence[str]) -> int:
-    """Draw one episode of a run's champion, or of a hand rule."""
+    """Show episodes of a run's champion, or of a hand rule: a page that plays them, a film, or a picture."""
 
     @dataclasses.dataclass(frozen=True)
     class Options:
         run: Target
         out: Path
-        """File to write: .gif for an animation; .png, .pdf or .svg for a picture."""
+        """File to write: .html for a page; .gif or .mp4 for a film; .png, .pdf or .svg for a picture."""
         team: Rule = None
         seed: int = 0
-        """Seed of the instance."""
+        """Seed of the instance; a page's next episodes have the next seeds."""
+        episodes: int | None = None
+        """Episodes that a page holds to choose from; by default 5."""
+        compare: Path | None = None
+        """Another run on the same world, or a hand rule of it, to be seen beside it on the same instances."""
         env: str | None = None
         """The world again as module:World, if it is one of your own."""
 
     o, rest = parse_team(Options, "render", args, render.__doc__)
-    print(api.render(find_team(o, rest, "render"), o.out, o.seed))
+    first = find_team(o, rest, "render")
+    other = o.compare
+    if other is not None and not is_rule(first, other):
+        other = open_run(other, o.env)
+    print(api.render(first, o.out, o.seed, compare=other, episodes=o.episodes))
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import equinox as eqx
 import jax
@@ -24,6 +24,7 @@ Noise: TypeAlias = Float[Array, ""] | float | None  # standard deviation of what
 Present: TypeAlias = Bool[Array, " _agent"] | None  # who of a side has not left; nothing where nobody leaves
 
 EPISODES_AT_ONCE = 55  # on one device: a large population is played part by part, since what fits a cache is faster
+MOST_SEEN = 4_000_000  # numbers that the observations of an episode may have if they are to be shown
 FAULTS = ("an observation", "the team's reward", "an agent's reward")  # of a world that may not be finite
 
 
@@ -226,6 +227,34 @@ def _play_instances(keys: Keys, field: Field, player: Player) -> Episode:
 
 def history(key: Key, field: Field, player: Player) -> tuple[Float[Array, ""], History]:
     """Play one episode without noise, on the instance that `play` has for this key: its score, and what happened."""
+    states, (_, actions, team, agent), valid = _recorded(key, field, player)
+    return team[0].sum(), History(states, actions[0], agent[0], valid)
+
+
+class Trace(eqx.Module):
+    """One episode as it can be drawn: the world at every instant, the first one included, and what led on."""
+
+    states: State  # the world's state, with a leading time axis of horizon + 1
+    steps: Int[Array, ""]  # how many steps were played; what follows them is not part of the episode
+    score: Float[Array, ""]
+    # By side, of every step: what its agents saw before it, did, and were paid. Nothing of what is too large.
+    obs: tuple[Float[Array, "time _agent _obs"], ...] = ()
+    action: tuple[Float[Array, "time _agent _act"], ...] = ()
+    team_reward: tuple[Float[Array, " time"], ...] = ()
+    agent_reward: tuple[Float[Array, "time _agent"], ...] = ()
+
+
+@jax.jit
+def trace(key: Key, field: Field, player: Player) -> Trace:
+    """Play one episode without noise, on the same instance as `play` with this key, and keep what can be shown."""
+    seen = field.env.horizon * sum(side.num_agents * side.obs_size for side in field.env.sides)
+    states, told, valid = _recorded(key, field, player)
+    obs, actions, team, agent = told
+    return Trace(states, valid.sum(), team[0].sum(), obs if seen <= MOST_SEEN else (), actions, team, agent)
+
+
+def _recorded(key: Key, field: Field, player: Player) -> tuple[State, tuple[Any, ...], Bool[Array, " time"]]:
+    """One episode: its states, what was seen, done and paid on the way to each, by side, and which steps count."""
     env, players = field.env, (player, *field.opponents)
     key_reset, _, key_steps = jax.random.split(key, 3)
     obs, first = base.reset(env, key_reset)
@@ -234,26 +263,10 @@ def history(key: Key, field: Field, player: Player) -> tuple[Float[Array, ""], H
         obs, state, alive = carry
         actions = _act(env, state, players, obs, (None,) * len(players))
         after = base.step(env, key, state, actions)
-        goes_on = alive & ~(after.terminated | after.truncated)
-        kept = after.state, actions[0], after.reward[0].agent, alive, jnp.where(alive, after.reward[0].team, 0.0)
-        return (after.obs, after.state, goes_on), kept
+        paid = [(jnp.where(alive, reward.team, 0.0), reward.agent) for reward in after.reward]
+        told = obs, actions, *zip(*paid, strict=True)
+        return (after.obs, after.state, alive & ~(after.terminated | after.truncated)), (after.state, told, alive)
 
     carry = obs, first, jnp.ones((), bool)
-    _, (states, actions, paid, valid, team) = jax.lax.scan(step, carry, jax.random.split(key_steps, env.horizon))
-    states = jax.tree.map(lambda first, rest: jnp.concatenate([first[None], rest]), first, states)
-    return team.sum(), History(states, actions, paid, valid)
-
-
-class Trace(eqx.Module):
-    """One episode as it can be drawn: the world at every instant, the first one included."""
-
-    states: State  # the world's state, with a leading time axis of horizon + 1
-    steps: Int[Array, ""]  # how many steps were played; what follows them is not part of the episode
-    score: Float[Array, ""]
-
-
-@jax.jit
-def trace(key: Key, field: Field, player: Player) -> Trace:
-    """Play one episode without noise, on the same instance as `play` with this key, and keep every state."""
-    score, played = history(key, field, player)
-    return Trace(played.states, played.steps, score)
+    _, (states, told, valid) = jax.lax.scan(step, carry, jax.random.split(key_steps, env.horizon))
+    return jax.tree.map(lambda first, rest: jnp.concatenate([first[None], rest]), first, states), told, valid

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import jax.numpy as jnp
 
@@ -10,6 +11,7 @@ from merlax.config import Checked, Count, Few, Positive
 from merlax.envs import diagnosis, particles
 from merlax.envs.base import Action, Obs, Side, StepResult
 from merlax.envs.diagnosis import History, Measure
+from merlax.envs.drawing import Drawing
 from merlax.envs.particles import ParticleState
 from merlax.envs.rules import SCRIPTED, Rule
 from merlax.types import Key, Reward
@@ -77,6 +79,17 @@ class KeepAway(Checked):
         return (
             diagnosis.over_time("distance to the target over time, opponent", opponent),
             *particles.approach(history, distance, "the target"),
+        )
+
+    def draw(self, states: Any) -> Drawing:
+        """The agents, the opponent, and the landmarks with the target among them; whoever touches flashes."""
+        team, opponent = states.position[:, 1:], states.position[:, :1]
+        landmarks, target = particles.landmark_marks(states, LANDMARK_SIZE)
+        bodies = particles.contest_marks(team, opponent, ("agent", "opponent"), (self.size, self.size))
+        return Drawing(
+            marks=(landmarks, *bodies, target),
+            title=f"{self.num_agents} agents, an opponent, {self.num_landmarks} landmarks",
+            box=particles.GROUND,
         )
 
     def _to_their_middle(self, state: ParticleState) -> Action:

@@ -11,10 +11,12 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int
 
-from merlax.envs import diagnosis, loops
+from merlax.envs import diagnosis, drawing, loops
 from merlax.envs.diagnosis import History, Measure
+from merlax.envs.drawing import Circles
 from merlax.types import Key
 
 DT = 0.1
@@ -23,6 +25,7 @@ CONTACT_FORCE = 100.0
 CONTACT_MARGIN = 0.001  # how far from each other bodies start to feel a contact
 COAST = DT / DAMPING  # how far a body of speed 1 still glides if nobody pushes it
 OPPONENT = 1  # which side it is
+GROUND = (-1.0, -1.0), (1.0, 1.0)  # where everything starts
 TINY = 1e-12  # squared distance of bodies that coincide: they divide by it, and do not push each other
 
 
@@ -135,6 +138,34 @@ def approach(
 def each_distance(position: Float[Array, "time body 2"], point: Float[Array, "time 2"]) -> Float[Array, "time body"]:
     """How far each body is from one point that moves."""
     return length(position - point[:, None])
+
+
+def contest_marks(
+    team: np.ndarray,
+    opponent: np.ndarray,
+    names: tuple[str, str],
+    radius: tuple[float, float],
+    *,
+    touching: bool = True,
+) -> tuple[Circles, Circles]:
+    """Both sides, [time, body, 2] each, as discs with trails; where `touching`, those in touch flash."""
+    apart = np.linalg.norm(team - opponent, axis=-1)
+    touch = (apart < sum(radius)) & touching
+    lit = touch, touch.any(axis=1, keepdims=True)
+    look: dict[str, Any] = {"trail": True, "lit_name": "touch" if touching else ""}
+    return (
+        Circles(position=team, radius=radius[0], name=names[0], color=drawing.TEAM, side=0, lit=lit[0], **look),
+        Circles(position=opponent, radius=radius[1], name=names[1], color=drawing.OPPONENT, side=1, lit=lit[1], **look),
+    )
+
+
+def landmark_marks(states: Any, radius: float) -> tuple[Circles, Circles]:
+    """Landmarks, and a golden ring around the one that counts, which bodies may cover."""
+    target = states.landmark[np.arange(len(states.target)), states.target][:, None]
+    return (
+        Circles(position=states.landmark, radius=radius, name="landmark", color=drawing.FAINT),
+        Circles(position=target, radius=radius, name="target", color=drawing.GOLD, style="ring"),
+    )
 
 
 def _softplus(x: Float[Array, " n"]) -> Float[Array, " n"]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated
+from typing import Annotated, Any
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from merlax.config import Checked, Count, Few, NotNegative, Positive, Range
-from merlax.envs import diagnosis, particles
+from merlax.envs import diagnosis, drawing, particles
 from merlax.envs.base import Action, Obs, Side, StepResult
 from merlax.envs.diagnosis import History, Measure
+from merlax.envs.drawing import Circles, Drawing
 from merlax.envs.particles import ParticleState
 from merlax.envs.rules import SCRIPTED, Rule
 from merlax.types import Key, Reward
@@ -102,6 +104,20 @@ class PredatorPrey(Checked):
         return (
             diagnosis.by_agent("touches per episode", touches),
             *particles.approach(history, distance, "the prey"),
+        )
+
+    def draw(self, states: Any) -> Drawing:
+        """Predators and the prey among obstacles; whoever is in contact with the other side flashes."""
+        team, prey = states.position[:, :-1], states.position[:, -1:]
+        obstacles: dict[str, Any] = {"position": states.landmark, "radius": self.landmark_size, "color": drawing.GREY}
+        bodies = particles.contest_marks(team, prey, ("predator", "prey"), (self.predator_size, self.prey_size))
+        touches = np.cumsum([0, *np.asarray(bodies[0].lit)[1:].sum(axis=1)])
+        return Drawing(
+            marks=(Circles(name="obstacle", **obstacles), *bodies),
+            title=f"{self.num_predators} predators, a prey of top speed {self.prey_speed:g}, "
+            f"{self.num_landmarks} obstacles",
+            caption=[f"touches {number}" for number in touches],
+            box=particles.GROUND,
         )
 
     def _flee(self, state: ParticleState) -> Action:

@@ -9,12 +9,14 @@ from typing import Annotated, Any, Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from merlax.config import Checked, Count, Few, Positive, Range
-from merlax.envs import loops, rover_diagnosis, rover_rules
+from merlax.envs import drawing, loops, rover_diagnosis, rover_rules
 from merlax.envs.base import Action, Flag, Obs, Side
 from merlax.envs.diagnosis import History, Measure
+from merlax.envs.drawing import Circles, Drawing, Labels, Points, Sectors
 from merlax.envs.rules import SCRIPTED, STILL, Rule
 from merlax.types import Key, Reward, UserError, shown
 
@@ -131,6 +133,37 @@ class Rover(Checked):
 
     def _in_halves(self, state: RoverState) -> Action:
         return rover_rules.in_halves(state.position, state.turn, state.poi, state.observed, self.coupling)
+
+    def draw(self, states: Any) -> Drawing:
+        """Rovers with trails, and POIs that turn gold once they count: a visit counts from the next step on."""
+        counted = np.concatenate([states.observed[:1], states.observed[:-1]])
+        apart = np.linalg.norm(states.position[:, :, None] - states.poi[:, None], axis=-1)
+        visitors = np.sum(apart <= self.observation_distance, axis=1)
+        number = counted.sum(axis=1)
+        pinned = ", pinned speed" if self.speed == "pinned" else ""
+        reach: dict[str, Any] = {
+            "position": states.poi,
+            "radius": self.observation_distance,
+            "lit": counted,
+            "style": "dashed",
+        }
+        power = 1.0 if self.encoding == "clean" else 0.5
+        return Drawing(
+            marks=(
+                Circles(name="reach", color=drawing.FAINT, **reach),
+                Points(position=states.poi, name="POI", color=drawing.INK, lit=counted, lit_name="observed POI"),
+                Labels(position=states.poi, text=[[f"{v}/{self.coupling}" for v in row] for row in visitors]),
+                Points(position=states.position, name="rover", heading=math.pi * states.turn, side=0, trail=True),
+            ),
+            title=f"{self.num_agents} rovers, {self.num_poi} POIs, coupling {self.coupling}{pinned}",
+            score=number / self.num_poi,
+            caption=[f"{n} of {self.num_poi} POIs observed" for n in number],
+            box=((0.0, 0.0), (float(self.side), float(self.side))),
+            sectors=(
+                Sectors(name="rovers", first=1, count=self.sectors, color=drawing.GREY, power=power),
+                Sectors(name="POIs", first=1 + self.sectors, count=self.sectors, color=drawing.GOLD, power=power),
+            ),
+        )
 
     def _move(self, state: RoverState, action: Float[Array, "agent act"]) -> RoverState:
         turn = state.turn + action[:, 1] / 2

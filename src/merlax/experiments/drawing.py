@@ -6,14 +6,12 @@ from pathlib import Path
 
 from merlax import envs, figures
 from merlax.core import devices
-from merlax.envs import Rover
 from merlax.experiments import catalogue, report, statistics
 from merlax.experiments.results import Results
 from merlax.experiments.spec import REFERENCE, Experiment, bare, slug
 from merlax.figures.series import Finals, Line, Panel, Point, Reference, Sweep
 from merlax.runs import evaluation, reader, teams
 from merlax.runs.published import SELECTION_RATE
-from merlax.types import UserError
 
 YARDSTICK_EPISODES = 1000
 _SMOOTH, _SMOOTH_RATE = 0.05, 0.15  # shares of a run that running means reach back over
@@ -110,11 +108,8 @@ def _trajectories(found: Results, experiment: Experiment, root: Path, out: Path)
     world = found.worlds[0]
     seed = min(row.seed for row in found.rows)
     opened = {method: reader.load(root / slug(world) / slug(method) / str(seed)) for method in found.methods(world)}
-    env = next(iter(opened.values())).env
-    if not isinstance(env, Rover):
-        raise UserError(f"There is no drawing of the world {world} yet; only rover worlds can be drawn.")
-    traces = {method: evaluation.trace(run, seed=0) for method, run in opened.items()}
-    figures.side_by_side(env, traces, out, title=f"{experiment.title}: {world}, seed {seed}")
+    scenes = [figures.scene(run.env, evaluation.trace(run, seed=0), method) for method, run in opened.items()]
+    figures.render(scenes, out, f"{experiment.title}: {world}, seed {seed}")
 
 
 def _line(found: Results, world: str, method: str, measure: str, smooth: float, label: str) -> Line | None:

@@ -2,50 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from merlax.core.rollout import Trace
-from merlax.envs import Rover
-from merlax.figures import particles, rovers, style
-from merlax.figures.arena import Particles
+from merlax.envs.drawing import Drawn
+from merlax.figures import episode, film, page, style
 from merlax.figures.comparison import compare, selection_rate
 from merlax.figures.curves import learning_curve
 from merlax.figures.diagnosis import draw_diagnosis
 from merlax.figures.finals import draw_finals
 from merlax.figures.heatmap import heat_map
+from merlax.figures.replay import Episode, replay_data
+from merlax.figures.scene import Scene, scene
 from merlax.figures.sweep import draw_sweep
-from merlax.figures.trajectories import side_by_side
-from merlax.types import UserError
 
 __all__ = [
-    "can_draw",
+    "Episode",
+    "Scene",
     "compare",
     "draw_diagnosis",
     "draw_finals",
     "draw_sweep",
     "heat_map",
+    "is_drawn",
     "learning_curve",
     "render",
+    "render_page",
+    "replay_data",
+    "scene",
     "selection_rate",
-    "side_by_side",
 ]
 
-
-def can_draw(env: Any) -> bool:
-    """Whether `render` knows this kind of world."""
-    return isinstance(env, (Rover, *get_args(Particles)))
+SUFFIXES = (page.SUFFIX, *film.MOVING, *style.STILLS)
 
 
-def render(env: Any, trace: Trace, out: Path) -> None:
-    """Draw one episode: an animation if the file's name ends in .gif, else a picture (.png, .pdf, .svg)."""
-    suffix = style.check_suffix(out, (".gif", *style.STILLS))
-    if not can_draw(env):
-        raise UserError(
-            f"There is no drawing of the world {type(env).__name__} yet; only rover and particle worlds can be drawn."
-        )
-    animated = suffix == ".gif"
-    if isinstance(env, Rover):
-        (rovers.animate if animated else rovers.picture)(env, trace, out)
+def is_drawn(env: Any) -> bool:
+    """Whether a world says how it looks."""
+    return isinstance(env, Drawn)
+
+
+def render(scenes: Sequence[Scene], out: Path, title: str = "") -> None:
+    """Draw one instance as teams played it, side by side: a film (.gif, .mp4) or a picture (.png, .pdf, .svg)."""
+    moving = style.check_suffix(out, (*film.MOVING, *style.STILLS)) in film.MOVING
+    if moving:
+        episode.animate(scenes, out)
     else:
-        (particles.animate if animated else particles.picture)(env, trace, out)
+        episode.picture(scenes, out, title)
+
+
+def render_page(title: str, subtitle: str, episodes: Sequence[Episode], out: Path) -> None:
+    """Write a page that plays these episodes."""
+    page.write(page.page(title, replay_data(title, subtitle, episodes), page.REPLAY, "start_replay.js"), out)

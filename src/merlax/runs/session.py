@@ -19,7 +19,7 @@ from merlax.config import Count
 from merlax.core import devices
 from merlax.envs.base import Env
 from merlax.envs.check import refuse_misshapen
-from merlax.runs import checkpoints, evaluation, loop, memory, process, progress, reader, setup, teams
+from merlax.runs import checkpoints, evaluation, loop, memory, process, progress, reader, replays, setup, teams
 from merlax.runs.checkpoints import EVERY_SECONDS, Saver
 from merlax.runs.loop import Ending
 from merlax.runs.reader import Run
@@ -137,12 +137,20 @@ def finish(folder: RunFolder, env: Env, ending: Ending) -> Run:
     score = evaluation.evaluate(key, run.field, run.player, evaluation.FINAL_EPISODES)
     result = dataclasses.asdict(score) | {"finished": ending.finished, "peak_memory_mb": process.peak_memory_mb()}
     plot(run, folder.path / "learning_curve.png")
-    if figures.can_draw(env):
-        figures.render(run.env, evaluation.trace(run), folder.path / "champion.gif")
+    _film(run, folder.path / "champion.gif")
     folder.write_json("final.json", result)  # the last file: a run that says it is finished lacks nothing
     if ending.finished:
         _drop_checkpoints(folder.path)
     return run
+
+
+def _film(run: Run, out: Path) -> None:
+    """An episode of the champion, where the world says how it looks; what is wrong with that ends no run."""
+    if figures.is_drawn(run.env):
+        try:
+            replays.render([run], out)
+        except UserError as error:
+            _LOG.warning("%s The run lacks its champion.gif.", error)
 
 
 def _drop_checkpoints(path: Path) -> None:

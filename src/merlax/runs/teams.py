@@ -22,6 +22,7 @@ class Lineup:
     """Who plays where: as a `Run`, it has a title, a world, a player and, in a contest, an opponent."""
 
     title: str
+    name: str
     env: Env
     player: Player
     opponent: Player | None = None
@@ -63,6 +64,19 @@ def find(target: Run | Lineup | Env | str | Path, rule: str | None = None, env: 
     return run if rule is None else by_rule(run, rule)
 
 
+def beside(first: Run | Lineup, other: Run | Lineup | str | Path, env: Env | None = None) -> Run | Lineup:
+    """Who is seen beside a team: another run's, or a hand rule where the first one plays."""
+    if is_rule(first, other):
+        title = f"{other} beside {first.title}"
+        return Lineup(title, str(other), first.env, ScriptedPlayer(TEAM, str(other)), first.opponent)
+    return find(other, env=env)
+
+
+def is_rule(first: Run | Lineup, other: Run | Lineup | str | Path) -> bool:
+    """Whether these words name a hand rule of a team's world rather than a folder."""
+    return isinstance(other, str | Path) and not Path(other).exists() and str(other) in rules.of(first.env, TEAM)
+
+
 def is_world(target: str | Path) -> bool:
     """Whether these words name a world rather than a folder."""
     return str(target) in envs.ids() or (":" in str(target) and not Path(target).exists())
@@ -72,12 +86,12 @@ def by_rule(where: Run | Env | str, rule: str) -> Lineup:
     """A hand rule as the team: on a run's world, against its opponent, or on a world, against the scripted one."""
     if isinstance(where, Run):
         rules.check(where.env, rule)
-        return Lineup(f"{rule} on {where.title}", where.env, ScriptedPlayer(TEAM, rule), where.opponent)
+        return Lineup(f"{rule} on {where.title}", rule, where.env, ScriptedPlayer(TEAM, rule), where.opponent)
     world, env = setup.resolve(where)
     rules.check(env, rule)
     contest = len(env.sides) > 1 and SCRIPTED in rules.of(env, OPPONENT)
     opponent = ScriptedPlayer(OPPONENT) if contest else None
-    return Lineup(f"{rule} on {reader.env_title(world, env)}", env, ScriptedPlayer(TEAM, rule), opponent)
+    return Lineup(f"{rule} on {reader.env_title(world, env)}", rule, env, ScriptedPlayer(TEAM, rule), opponent)
 
 
 def yardsticks(where: Run | Env, episodes: int = FINAL_EPISODES) -> dict[str, Score]:

@@ -24,7 +24,7 @@ PLAIN = GaussianMutation(fraction=1.0, super_probability=0.0, reset_probability=
 @functools.cache
 def evolver(mutation: Mutation, crossover: Crossover):
     def one(seed, population, selected):
-        return operators.evolve(jax.random.key(seed), population, selected, crossover, mutation)
+        return operators.evolve(jax.random.key(seed), population, selected, crossover, mutation)[0]
 
     return jax.jit(one)
 

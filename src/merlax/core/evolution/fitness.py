@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from merlax.config import Checked, Count
+from merlax.core.evolution.lineage import Lineage
 from merlax.core.evolution.selection import Selected
 from merlax.core.records import MAY_BREAK
 from merlax.types import Key, Keys
@@ -29,6 +30,7 @@ class FitnessInfo(eqx.Module):
     mean_fitness: Float[Array, ""]
     broken_teams: Int[Array, ""]
     fitness: Float[Array, " pop"] = eqx.field(metadata=MAY_BREAK)
+    lineage: Lineage | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,11 +103,12 @@ def inherit(record: FitnessRecord, selected: Selected, migrants: int = 0, memory
     return jax.tree.map(lambda new, old: new.at[-migrants:].set(old[-migrants:]), heirs, known)
 
 
-def describe(fitness: Float[Array, " pop"]) -> FitnessInfo:
-    """What is written down of one generation."""
+def describe(fitness: Float[Array, " pop"], lineage: Lineage | None = None) -> FitnessInfo:
+    """What is written down of one generation: how fit its teams are, and who comes from whom."""
     return FitnessInfo(
         best_fitness=jnp.nanmax(fitness),
         mean_fitness=jnp.nanmean(fitness),
         broken_teams=jnp.isnan(fitness).sum(),
         fitness=fitness,
+        lineage=lineage,
     )

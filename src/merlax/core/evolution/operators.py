@@ -11,6 +11,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Int
 
 from merlax.config import Checked, NotNegative, Share
+from merlax.core.evolution.lineage import Lineage, lineage
 from merlax.core.evolution.selection import Selected
 from merlax.types import Key, UserError
 
@@ -83,8 +84,13 @@ class GaussianMutation(Checked, Mutation):
         return unravel(jnp.where(mask, jnp.where(reset, noise, w + step * noise), w))
 
 
-def evolve(key: Key, population: T, selected: Selected, crossover: Crossover, mutation: Mutation) -> T:
-    """The next generation: elites, then selected teams and children, mutated."""
+def evolve(
+    key: Key, population: T, selected: Selected, crossover: Crossover, mutation: Mutation, migrants: int = 0
+) -> tuple[T, Lineage]:
+    """The next generation: elites, then selected teams and children, mutated; and where all of them come from.
+
+    So many migrants will join.
+    """
     key_parents, key_cross, key_mutate = jax.random.split(key, 3)
     offspring = selected.winners.shape[0]
     first, second = parents(key_parents, selected)
@@ -92,13 +98,22 @@ def evolve(key: Key, population: T, selected: Selected, crossover: Crossover, mu
     first = jnp.where(selected.duplicate, first, selected.winners)
     second = jnp.where(selected.duplicate, second, selected.winners)
 
-    def child(xs: tuple[Key, Key, T, T]) -> T:
+    def child(xs: tuple[Key, Key, T, T]) -> tuple[T, Int[Array, ""]]:
         key_cross, key_mutate, first, second = xs
-        return mutation(key_mutate, crossover(key_cross, first, second))
+        crossed = crossover(key_cross, first, second)
+        mutated = mutation(key_mutate, crossed)
+        return mutated, _differ(mutated, crossed)
 
     keys = jax.random.split(key_cross, offspring), jax.random.split(key_mutate, offspring)
-    children = jax.vmap(child)((*keys, take(population, first), take(population, second)))
-    return jax.tree.map(lambda *parts: jnp.concatenate(parts), take(population, selected.elites), children)
+    children, mutated = jax.vmap(child)((*keys, take(population, first), take(population, second)))
+    teams = jax.tree.map(lambda *parts: jnp.concatenate(parts), take(population, selected.elites), children)
+    return teams, lineage(selected, first, second, mutated, migrants)
+
+
+def _differ(one: T, other: T) -> Int[Array, ""]:
+    """1 if any weight differs."""
+    pairs = zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True)
+    return jnp.stack([jnp.any(a != b) for a, b in pairs]).any().astype(jnp.int32)
 
 
 def parents(key: Key, selected: Selected) -> tuple[Int[Array, " offspring"], Int[Array, " offspring"]]:

@@ -97,23 +97,24 @@ def fate_of(team: int, selected: Selected) -> Int[Array, ""]:
     return jnp.where(elite, FATES.index(ELITE), jnp.where(chosen, FATES.index(SELECTED), FATES.index(DISCARDED)))
 
 
-def expected_selection_rate(population: int = 10, elites: int = 4, tournament: int = 3) -> float:
+def expected_selection_rate(population: int = 10, elites: int = 4, tournament: int = 3, migrants: int = 1) -> float:
     """How often a team is selected if fitness is pure chance (appendix B: 0.47).
 
     The team in place r, the fittest being in place 0, wins a tournament if it is a candidate and no fitter one is: with
-    probability C(M - 1 - r, t - 1) / C(M, t). It goes on if it is an elite, or wins one of M - 1 - e tournaments.
+    probability C(M - 1 - r, t - 1) / C(M, t). It goes on if it is an elite, or wins one of M - m - e tournaments.
 
     Args:
         population: Teams in the population (M), the migrant included.
         elites: Teams that survive unchanged (e).
         tournament: Candidates per tournament (t).
+        migrants: Slots that offspring do not get (m).
     """
     _check_size("population", population, MOST_TEAMS)
-    TournamentSelection(elites, tournament).check_room(population, population - 1)
+    TournamentSelection(elites, tournament).check_room(population, population - migrants)
     place = np.arange(population - 1)
     fewer = np.maximum(population - tournament - place, 0) / (population - 1 - place)
     wins = tournament / population * np.cumprod(np.concatenate([[1.0], fewer]))
-    goes_on = 1.0 - (1.0 - wins[elites:]) ** (population - 1 - elites)
+    goes_on = 1.0 - (1.0 - wins[elites:]) ** (population - migrants - elites)
     return float((elites + goes_on.sum()) / population)
 
 

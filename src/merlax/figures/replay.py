@@ -1,0 +1,116 @@
+"""Episodes as data for a page that plays them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from merlax.envs.drawing import Circles, Labels, Mark, Points
+from merlax.figures import palette
+from merlax.figures.scene import Scene, Told, view
+
+LONGEST = 2000  # instants of an episode that are kept; of longer ones every second, third, …
+MOST_SEEN = 3_000_000  # numbers of observations in a page: about a megabyte, and often much less
+
+
+@dataclasses.dataclass(frozen=True)
+class Episode:
+    """One instance of a world, as one team or several played it."""
+
+    seed: int
+    scenes: tuple[Scene, ...]
+
+
+def replay_data(title: str, subtitle: str, episodes: Sequence[Episode]) -> dict[str, Any]:
+    """All that a page needs to play these episodes."""
+    seen = sum(told.obs.size for episode in episodes for scene in episode.scenes for told in scene.told
+               if told.obs is not None)  # fmt: skip
+    return {
+        "title": title,
+        "subtitle": subtitle,
+        "episodes": [_episode(episode, with_obs=seen <= MOST_SEEN) for episode in episodes],
+    }
+
+
+def _episode(episode: Episode, *, with_obs: bool) -> dict[str, Any]:
+    low, size = view(episode.scenes, astray=0.25)
+    scenes = [_scene(scene, with_obs) for scene in episode.scenes]
+    return {"seed": episode.seed, "view": [float(low[0]), float(low[1]), size], "scenes": scenes}
+
+
+def _scene(scene: Scene, with_obs: bool) -> dict[str, Any]:
+    every = -(-scene.steps // LONGEST) or 1
+    kept = np.unique([*range(0, scene.steps + 1, every), scene.steps])
+    words = sorted({scene.caption[t] for t in kept})
+    return {
+        "label": scene.label,
+        "title": scene.drawing.title,
+        "headline": scene.headline,
+        "final": scene.final,
+        "times": kept,
+        "score": scene.score[kept],
+        "words": words,
+        "caption": np.array([words.index(scene.caption[t]) for t in kept]),
+        "box": None if scene.drawing.box is None else [list(map(float, corner)) for corner in scene.drawing.box],
+        "marks": [_mark(mark, scene, kept) for mark in scene.drawing.marks],
+        "sectors": [
+            dataclasses.asdict(part) | {"hexes": palette.hexes(part.color, 1)}
+            for part in scene.drawing.sectors
+        ],
+        "told": [_told(told, kept, with_obs) for told in scene.told],
+        "table": [{"name": name, "values": values[kept]} for name, values in scene.table],
+    }  # fmt: skip
+
+
+def _mark(mark: Mark, scene: Scene, kept: np.ndarray) -> dict[str, Any]:
+    position = _moving(np.asarray(mark.position), kept)
+    if isinstance(mark, Labels):
+        words = sorted({str(word) for word in np.asarray(mark.text)[kept].flat})
+        place = {word: number for number, word in enumerate(words)}
+        text = np.array([[place[str(word)] for word in row] for row in np.asarray(mark.text)[kept]])
+        return {"kind": "labels", "position": position, "words": words, "text": text.reshape(len(kept), -1)}
+    return _thing(mark, scene, kept) | {"position": position}
+
+
+def _thing(mark: Points, scene: Scene, kept: np.ndarray) -> dict[str, Any]:
+    number = np.asarray(mark.position).shape[1]
+    own = {
+        "kind": "circles" if isinstance(mark, Circles) else "points",
+        "name": mark.name,
+        "litName": mark.lit_name,
+        "color": mark.color,
+        "hexes": palette.hexes(mark.color, number, contest=scene.contest),
+        "side": mark.side,
+        "trail": mark.trail,
+        "heading": None if mark.heading is None else _moving(np.asarray(mark.heading), kept),
+        "lit": None if mark.lit is None else _moving(np.asarray(mark.lit, float), kept),
+    }
+    if isinstance(mark, Circles):
+        own |= {"radius": np.asarray(mark.radius), "style": mark.style}
+    return own
+
+
+def _moving(array: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """What never moves is told once."""
+    array = array[kept]
+    return array[:1] if (array == array[:1]).all() else array
+
+
+def _told(told: Told, kept: np.ndarray, with_obs: bool) -> dict[str, Any]:
+    """What the step that led to each instant paid, and what is seen and done there: nothing more at the end."""
+    steps = len(told.team_reward)
+    after = np.minimum(kept, max(steps - 1, 0))
+    return {
+        "obs": None if told.obs is None or not with_obs or not steps else told.obs[after],
+        "action": told.action[after] if steps else None,
+        "agent": _so_far(told.agent_reward, kept),
+        "team": _so_far(told.team_reward, kept),
+    }
+
+
+def _so_far(paid: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    total = np.cumsum(np.concatenate([np.zeros((1, *paid.shape[1:])), paid]), axis=0)
+    return total[kept]

@@ -1,0 +1,86 @@
+"""Episodes of finished teams, to be seen: one team's, or those of several on the same instances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from merlax import config, figures
+from merlax.figures import style
+from merlax.figures.page import SUFFIX
+from merlax.runs import evaluation, reader, teams
+from merlax.runs.reader import Run
+from merlax.runs.teams import Lineup
+from merlax.types import UserError
+
+EPISODES = 5  # of a page, unless somebody says so
+MOST_EPISODES = 100
+
+
+def render(runs: Sequence[Run | Lineup], out: Path, seed: int = 0, number: int | None = None) -> None:
+    """Write a page that plays episodes, a film, or a picture, by the file's name."""
+    suffix = style.check_suffix(out, figures.SUFFIXES)
+    paged = suffix == SUFFIX
+    if number is not None and not paged and number != 1:
+        raise UserError(
+            f"'{out}' shows a single episode; leave --episodes out, or let the file's name end in {SUFFIX}."
+        )
+    found = episodes(runs, seed, number if number is not None else EPISODES if paged else 1)
+    if paged:
+        figures.render_page(runs[0].title, subtitle(runs), found, out)
+    else:
+        figures.render(found[0].scenes, out)
+
+
+def episodes(runs: Sequence[Run | Lineup], seed: int, number: int) -> list[figures.Episode]:
+    """The same instances as every team plays them, each from a seed of its own."""
+    if not 1 <= number <= MOST_EPISODES:
+        raise UserError(f"episodes is {number}; choose a whole number from 1 to {MOST_EPISODES}.")
+    _refuse_others(runs)
+    labels = names(runs)
+    return [
+        figures.Episode(
+            at,
+            tuple(
+                figures.scene(run.env, evaluation.trace(run, at), label)
+                for run, label in zip(runs, labels, strict=True)
+            ),
+        )
+        for at in range(seed, seed + number)
+    ]
+
+
+def names(runs: Sequence[Run | Lineup]) -> list[str]:
+    """What tells teams apart: the algorithm, the seed, or the folder; a single team needs no name."""
+    if len(runs) == 1:
+        return [""]
+    for of in (_kind, _made, lambda run: run.path.resolve().name if isinstance(run, Run) else run.name):
+        found = [of(run) for run in runs]
+        if len(set(found)) == len(found):
+            return found
+    return [f"{_kind(run)} {number}" for number, run in enumerate(runs, 1)]
+
+
+def subtitle(runs: Sequence[Run | Lineup]) -> str:
+    """Whose episodes these are."""
+    return " beside ".join(map(_made, runs))
+
+
+def _kind(run: Run | Lineup) -> str:
+    return run.config["algorithm"] if isinstance(run, Run) else teams.label(run.name)
+
+
+def _made(run: Run | Lineup) -> str:
+    return f"{_kind(run)}, seed {run.config['seed']}" if isinstance(run, Run) else _kind(run)
+
+
+def _refuse_others(runs: Sequence[Run | Lineup]) -> None:
+    first = runs[0]
+    for run in runs[1:]:
+        ours, theirs = (reader.env_record(each.env) | reader.shape_record(each.env) for each in (first, run))
+        different = config.difference(ours, theirs)
+        if different:
+            ours, theirs = (f"'{each.path}'" if isinstance(each, Run) else f"'{each.title}'" for each in (first, run))
+            raise UserError(
+                f"The teams of {ours} and {theirs} cannot be compared, for their worlds differ: {different}."
+            )

@@ -1,0 +1,116 @@
+"""The replay in a browser: it plays, steps, scrubs, and says a sentence where it cannot."""
+
+from __future__ import annotations
+
+import pytest
+
+from merlax.envs import make, two_rovers
+from merlax.figures import render_page
+from merlax.figures.replay import Episode
+from merlax.figures.scene import scene
+from tests.support import browser
+from tests.support.drawing import contest, steer
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(browser.PROGRAM is None, reason="there is no Chromium here to open pages with"),
+]
+ROOT = "document.querySelector('.replay')"
+
+
+@pytest.fixture(scope="module")
+def replay(tmp_path_factory):
+    env, prey = two_rovers(), make("predator-prey")
+    out = tmp_path_factory.mktemp("pages")
+    one = scene(env, steer(env))
+    render_page("<b>two</b> rovers", "a team", [Episode(0, (one,)), Episode(1, (one,))], out / "one.html")
+    both = (scene(prey, contest(prey), "first"), scene(prey, contest(prey), "second"))
+    render_page("a contest", "two teams", [Episode(0, both)], out / "two.html")
+    return out
+
+
+@pytest.fixture(scope="module")
+def shown():
+    with browser.Browser() as opened:
+        yield opened
+
+
+def at(shown):
+    return int(shown.run(f"{ROOT}.dataset.at"))
+
+
+def test_it_plays_pauses_steps_scrubs_and_changes_the_episode(shown, replay):
+    shown.open(replay / "one.html")
+    shown.wait(f"{ROOT} && Number({ROOT}.dataset.at) > 1")  # it plays from the start
+    shown.press(" ")
+    shown.wait(f"{ROOT}.dataset.playing === 'false'")
+    before = at(shown)
+    shown.press("ArrowRight")
+    assert at(shown) in (before + 1, before + 2)
+    shown.press("ArrowLeft")
+    shown.press("End")
+    assert at(shown) == 30
+    assert shown.run("document.querySelector('figcaption span').textContent") == "1 of 2 POIs observed"
+    shown.run("document.querySelector('input[type=range]').value = 17")
+    shown.run("document.querySelector('input[type=range]').dispatchEvent(new Event('input'))")
+    assert at(shown) == 17
+    assert shown.run("document.querySelector('.time').textContent") == "step 17 / 30"
+    shown.press("]")
+    assert shown.run(f"{ROOT}.dataset.episode") == "1"
+    assert shown.run("document.querySelector('h1').textContent") == "<b>two</b> rovers"
+    assert shown.problems == []
+
+
+def test_a_press_on_the_score_moves_the_time_and_the_picture_changes(shown, replay):
+    shown.open(replay / "one.html")
+    left, right, top = (
+        shown.run(f"document.querySelector('.track').getBoundingClientRect().{edge}")
+        for edge in ("left", "right", "top")
+    )
+    picture = "document.querySelector('.stage canvas').toDataURL()"
+    shown.mouse("pressed", left + 46, top + 30)
+    shown.mouse("released", left + 46, top + 30)
+    assert at(shown) == 0
+    first = shown.run(picture)
+    shown.mouse("pressed", right - 10, top + 30)
+    shown.mouse("released", right - 10, top + 30)
+    assert at(shown) == 30
+    assert shown.run(picture) != first
+    assert shown.problems == []
+
+
+def test_teams_beside_each_other_are_in_step_and_the_theme_can_be_chosen(shown, replay):
+    shown.open(replay / "two.html")
+    shown.wait(f"{ROOT} && document.querySelectorAll('.stage canvas').length === 2")
+    shown.press("Home")
+    shown.press("ArrowRight")
+    pictures = shown.run("[...document.querySelectorAll('.stage canvas')].map((c) => c.toDataURL())")
+    assert pictures[0] == pictures[1]  # the same episode twice
+    before = shown.run("getComputedStyle(document.body).backgroundColor")
+    shown.run("document.getElementById('theme').click()")
+    assert shown.run("getComputedStyle(document.body).backgroundColor") != before
+    assert shown.problems == []
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen(shown, replay):
+    shown.resize(390, 844, touch=True)
+    for name in ("one.html", "two.html"):
+        shown.open(replay / name)
+        shown.wait(f"!!{ROOT}")
+        assert shown.run("document.documentElement.scrollWidth") <= 390
+    shown.resize(1280, 860)
+    assert shown.problems == []
+
+
+def test_a_browser_that_lacks_something_and_a_torn_page_get_a_sentence(shown, replay):
+    text = (replay / "one.html").read_text()
+    start = text.index('id="data">') + 10
+    torn = text[: start + 400] + text[text.index("</script>", start) :]
+    (replay / "torn.html").write_text(torn)
+    shown.open(replay / "torn.html")
+    assert "damaged or incomplete" in shown.run("document.querySelector('.sentence').textContent")
+    shown.problems.clear()  # which the console tells, too
+    shown.open(replay / "one.html")
+    shown.run("(() => { delete window.DecompressionStream; window.DecompressionStream = undefined; })()")
+    shown.run("merlax.begin(() => {})")
+    assert "needs a newer browser" in shown.run("document.querySelector('.sentence').textContent")
