@@ -62,6 +62,7 @@ def test_a_run_goes_on_only_from_a_checkpoint_of_the_same_settings(tmp_path):
     recorded = jobs.record(job())
     assert recorded is not None
     (folder / "config.json").write_text(json.dumps(recorded | {"devices": 2}))
+    (folder / "final.json").unlink()
     assert not jobs.can_resume(job(), tmp_path)  # no checkpoint
     within = folder / "checkpoints" / "midway" / "2"  # of the first generation
     within.mkdir(parents=True)

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from merlax.types import UserError, suggest
 
@@ -59,6 +59,7 @@ class Order:
     """Writes down what the command needs; called unless the engine has this order already."""
 
 
+@runtime_checkable
 class Backend(Protocol):
     """An engine."""
 

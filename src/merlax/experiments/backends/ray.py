@@ -29,8 +29,7 @@ class Ray:
         nodes = [node for node in self._ray.nodes() if node["Alive"]]
         _check_room(resources, nodes)
         _check_shared(self._ray, nodes, root)
-        needs = {"num_cpus": resources.cores, "num_gpus": resources.gpu}
-        self._task = self._ray.remote(_run).options(max_retries=work.RETRIES, **needs)
+        self._task = self._ray.remote(_run)
 
     @property
     def slots(self) -> None:
@@ -38,8 +37,9 @@ class Ray:
 
     def start(self, order: Order) -> Any:
         order.prepare()
-        options = self._task.options(name=order.name)
-        return options.remote(list(order.command), str(order.folder), self._resources.cores)
+        needs = {"num_cpus": self._resources.cores, "num_gpus": self._resources.gpu}
+        task = self._task.options(name=order.name, max_retries=work.RETRIES, **needs)
+        return task.remote(list(order.command), str(order.folder), self._resources.cores)
 
     def poll(self, ticket: Any) -> int | None:
         ready, _ = self._ray.wait([ticket], timeout=0)
@@ -106,15 +106,14 @@ def _check_shared(ray: Any, nodes: Sequence[dict[str, Any]], root: Path) -> None
     probe, word = root / _PROBE, secrets.token_hex(16)
     process.make_folder(root)
     probe.write_text(word)
-    look = ray.remote(_sees).options(num_cpus=0, max_retries=0)
+    look = ray.remote(_sees)
+    there: dict[Any, str] = {}
     try:
-        there = {
-            look.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)).remote(
-                str(probe), word
-            ): node["NodeManagerAddress"]
-            for node in nodes
-            if node["Resources"].get("CPU")
-        }
+        for node in nodes:
+            if node["Resources"].get("CPU"):
+                place = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+                asked = look.options(num_cpus=0, max_retries=0, scheduling_strategy=place)
+                there[asked.remote(str(probe), word)] = node["NodeManagerAddress"]
         deadline = time.monotonic() + NODE_SECONDS
         for answer, address in there.items():
             try:
