@@ -1,10 +1,10 @@
-"""A real SLURM cluster of one node on this machine, for as long as it takes: the same rows as `local`, also after a kill.
+"""A real SLURM cluster of one node on this machine: the same rows as `--on local`, whoever is killed.
 
     apt-get install --no-install-recommends slurmctld slurmd slurm-client munge    # Debian, as root
     python benchmarks/slurm_cluster.py
 
-Starts munged, slurmctld and slurmd in a folder of their own, runs `merlax reproduce … --on slurm`, kills the head in the
-middle and starts it again, kills a run's process, and compares every row with `--on local`. Prints JSON.
+Starts munged, slurmctld and slurmd in a folder of their own, runs `merlax reproduce … --on slurm`, kills the head in
+the middle and starts it again, kills a run's process, and compares every row with `--on local`. Prints JSON.
 """
 
 from __future__ import annotations
