@@ -151,6 +151,26 @@ def test_an_interrupt_ends_all_processes(tmp_path, fake, processes, how):
     assert signal.getsignal(signal.SIGTERM) == before
 
 
+@pytest.mark.parametrize("ends", [True, False], ids=["it ends", "it is lost"])
+def test_what_an_earlier_runner_left_at_work_is_waited_for(tmp_path, fake, ends):
+    folder = fakes.write_run(job(), tmp_path)
+    (folder / "final.json").unlink()
+    held = process.lock(folder)
+
+    class Later(SilentBoard):
+        def update(self, active, waiting):
+            if held.is_locked:
+                assert [status.job for status in active] == [job()]
+                if ends:
+                    (folder / "final.json").write_text(fakes.FINAL)
+                    fake[1] = "sys.exit(5)"  # nobody starts it again
+                held.release()
+
+    outcome = runner.run([job()], tmp_path, Later())
+    assert outcome.finished == [job()]
+    assert (folder / jobs.LOG).exists() is not ends
+
+
 def test_two_runners_do_not_share_a_folder(tmp_path, fake):
     held = process.lock(tmp_path)
     with pytest.raises(UserError, match="Another process"):

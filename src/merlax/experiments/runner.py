@@ -122,7 +122,7 @@ def _reason(code: int, folder: Path) -> str:
 def _status(each: _Active) -> Status | None:
     """How far a job is, or nothing while it waits in the engine's queue."""
     if each.began is None:
-        if not (each.folder / jobs.LOG).exists():
+        if each.ticket is not None and not (each.folder / jobs.LOG).exists():
             return None
         each.began = time.monotonic()
     return Status(each.job, jobs.progress(each.folder), time.monotonic() - each.began)

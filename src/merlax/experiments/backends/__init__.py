@@ -21,6 +21,8 @@ def choose(on: Engine, resources: Resources, root: Path, workers: int | None = N
         root: Folder of all runs, which every machine must see.
         workers: Runs at a time, on this machine; elsewhere the engine decides.
     """
+    if on != "slurm" and resources.hours is not None:
+        raise UserError(f"On {on}, a run has no limit of time; leave out hours={resources.hours:g}.")
     if on == "local":
         return Local(resources, workers)
     if workers is not None:

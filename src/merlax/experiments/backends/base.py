@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 from merlax.types import UserError, suggest
 
 LOG = "output.log"  # in a run folder: what the command said
-_NAMES = ("cpu", "gpu")
+_NAMES = ("cpu", "gpu", "hours")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,6 +22,8 @@ class Resources:
     """Cores, each of which becomes a device of JAX; without a number one, or on this machine what --workers leaves."""
     gpu: float = 0.0
     """GPUs, or a share of one."""
+    hours: float | None = None
+    """SLURM's limit, after which a run comes back to the queue and goes on."""
 
     @classmethod
     def read(cls, text: str) -> Resources:
@@ -30,16 +32,22 @@ class Resources:
         for part in filter(None, (part.strip() for part in text.split(","))):
             name, _, value = (word.strip() for word in part.partition("="))
             if name not in _NAMES:
-                raise UserError(f"There is no resource '{name}'{suggest(name, list(_NAMES))}; give cpu=4 or gpu=0.5.")
+                raise UserError(
+                    f"There is no resource '{name}'{suggest(name, list(_NAMES))}; give cpu=4, gpu=0.5 or hours=24."
+                )
             if name in found or not re.fullmatch(r"\d{1,6}(\.\d{1,6})?", value):
-                raise UserError(f"--resources says '{text}'; give each of cpu and gpu once, such as cpu=4,gpu=0.5.")
+                raise UserError(
+                    f"--resources says '{text}'; give each of cpu, gpu and hours once, such as cpu=4,gpu=0.5."
+                )
             found[name] = float(value)
         cpu, gpu = found.get("cpu"), found.get("gpu", 0.0)
         if cpu is not None and (cpu < 1 or cpu != int(cpu)):
             raise UserError(f"cpu is {cpu:g}; give a whole number of cores, at least 1.")
         if gpu > 1 and gpu != int(gpu):
             raise UserError(f"gpu is {gpu:g}; give a share below 1 or a whole number.")
-        return cls(None if cpu is None else int(cpu), gpu)
+        if (hours := found.get("hours")) is not None and hours <= 0:
+            raise UserError(f"hours is {hours:g}; give more than 0.")
+        return cls(None if cpu is None else int(cpu), gpu, hours)
 
     @property
     def cores(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import math
 import shutil
 import subprocess
 import time
@@ -18,6 +19,8 @@ from merlax.types import UserError
 
 INSTALL = "submitit, which speaks to SLURM, is not installed here; install it with: pip install 'merlax[slurm]'"
 FOLDER = ".slurm"  # below that of all runs: scripts and what submitit keeps
+HOURS = 24.0  # that a job has before it comes back to the queue
+RETURNS = 1000  # how often it may
 LOOK_SECONDS = 5.0  # between two looks at the queue
 LATE_SECONDS = 10.0  # that files of another machine may take to be seen here
 DEAF_SECONDS = 600.0  # that the queue may not answer, as while it is started anew
@@ -61,13 +64,12 @@ class Slurm:
             _check_room(resources)
         self._jobs: dict[str, str] = {}
         self._looked = self._heard = float("-inf")
-        self._executor = submitit.AutoExecutor(folder=root / FOLDER, cluster=cluster)
+        self._executor = submitit.AutoExecutor(folder=root / FOLDER, cluster=cluster, slurm_max_num_timeout=RETURNS)
         more: dict[str, Any] = {"slurm_additional_parameters": {"requeue": True}} if self._queue else {}
+        minutes = math.ceil(60 * (resources.hours or HOURS))
         if resources.gpu:
             more["gpus_per_node"] = int(resources.gpu)
-        self._executor.update_parameters(
-            cpus_per_task=resources.cores, **({"slurm_time": None} if self._queue else {"timeout_min": 10**6}), **more
-        )
+        self._executor.update_parameters(cpus_per_task=resources.cores, timeout_min=minutes, **more)
 
     @property
     def slots(self) -> None:
