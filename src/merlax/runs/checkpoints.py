@@ -380,9 +380,11 @@ def _manager(folder: Path) -> Any:
     """Orbax's keeper of the newest two; what a process left that was killed while it saved is removed."""
     import orbax.checkpoint as ocp
 
+    folder.mkdir(parents=True, exist_ok=True)
     options = ocp.CheckpointManagerOptions(
-        max_to_keep=KEEP, enable_async_checkpointing=False, cleanup_tmp_directories=True, create=True
-    )
+        max_to_keep=KEEP, enable_async_checkpointing=False, cleanup_tmp_directories=True, create=False,
+        multiprocessing_options=_alone(),
+    )  # fmt: skip
     return ocp.CheckpointManager(folder.absolute(), options=options, item_handlers=_handlers())
 
 
@@ -392,8 +394,17 @@ def _handlers() -> dict[str, Any]:
 
     logging.getLogger("absl").setLevel(logging.CRITICAL)  # it logs pages; the caller says what failed in one sentence
     registry = ocp.type_handlers.create_type_handler_registry((np.ndarray, _array_handler()))
-    state = ocp.PyTreeCheckpointHandler(use_compression=False, use_ocdbt=False, type_handler_registry=registry)
-    return {"state": state, "manifest": ocp.JsonCheckpointHandler()}
+    state = ocp.PyTreeCheckpointHandler(
+        use_compression=False, use_ocdbt=False, type_handler_registry=registry, multiprocessing_options=_alone()
+    )
+    return {"state": state, "manifest": ocp.JsonCheckpointHandler(multiprocessing_options=_alone())}
+
+
+def _alone() -> Any:
+    """The first process has everything, and waits for no other when it saves."""
+    import orbax.checkpoint as ocp
+
+    return ocp.options.MultiprocessingOptions(primary_host=0, active_processes={0})
 
 
 def _array_handler() -> Any:

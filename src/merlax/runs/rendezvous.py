@@ -6,6 +6,7 @@ JAX itself ends a process with pages of its own where a port is taken or nobody 
 from __future__ import annotations
 
 import json
+import os
 import socket
 import time
 from contextlib import closing, suppress
@@ -63,9 +64,7 @@ def _receive(host: str, port: int, processes: int, deadline: float) -> None:
             if not isinstance(number, int):
                 guest.close()  # somebody who knocks at every port
             elif told["processes"] != processes:
-                reason = (
-                    f"Process {number} expects {told['processes']} processes and process 0 {processes}; say the same."
-                )
+                reason = f"Process {number} expects {told['processes']} processes, process 0 {processes}; say the same."
                 _say(guest, reason)
                 guest.close()
             elif number in came or not 0 < number < processes:
@@ -106,9 +105,14 @@ def _listen(host: str, port: int) -> socket.socket:
         server = socket.create_server(("", port), backlog=128)
     except OSError as error:
         raise UserError(
-            f"The port {port} of the coordinator {host}:{port} cannot be used ({error.strerror}); choose another."
+            f"The port {port} of the coordinator {host}:{port} cannot be used ({_system(error)}); choose another."
         ) from error
     return server
+
+
+def _system(error: OSError) -> str:
+    """What the system said, without what Python adds."""
+    return os.strerror(error.errno) if error.errno else str(error)
 
 
 def _read(stream: socket.socket) -> dict[str, Any] | None:
