@@ -20,9 +20,11 @@ BIN = Path(sys.executable).parent / "ray"
 HEAD = """
 import sys
 from pathlib import Path
-from merlax.experiments import runner
+from merlax.experiments import jobs, runner
 from merlax.experiments.backends import Resources, choose
 from tests.support import fakes
+command = jobs.command
+jobs.command = lambda job, root: [*command(job, root), "--checkpoint-every", "0.5"]
 root, generations = Path(sys.argv[1]), int(sys.argv[2])
 wanted = [fakes.job(seed, frames=generations * fakes.GENERATION) for seed in (1, 2)]
 outcome = runner.run(wanted, root, fakes.SilentBoard(), choose("ray", Resources(cpu=1), root))
@@ -91,12 +93,12 @@ def wait_for_rows(root: Path, number: int, process: subprocess.Popen[str]) -> No
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 def test_workers_and_heads_are_killed_and_the_rows_are_those_of_this_machine(cluster, tmp_path):
     """One Ray worker is killed, then one run, then the head, which is started again."""
-    root, generations = tmp_path / "there", 600
+    root, generations = tmp_path / "there", 200
     first = head(root, cluster, generations)
-    wait_for_rows(root, 5, first)
+    wait_for_rows(root, 20, first)
     fakes.kill(fakes.parent(fakes.process_of(root / job(1).folder)))
     fakes.kill(fakes.process_of(root / job(2).folder))
-    wait_for_rows(root, 30, first)
+    wait_for_rows(root, 60, first)
     fakes.kill(first.pid)
     first.communicate()
     second = head(root, cluster, generations)
