@@ -59,12 +59,14 @@ def _receive(host: str, port: int, processes: int, deadline: float) -> None:
                 missing = [str(i) for i in range(1, processes) if i not in came]
                 reason = f"Of {processes} processes, number {', '.join(missing)} did not come to {host}:{port} in time."
                 break
-            told = _read(guest)
-            number = told.get("process") if told else None
+            told = _read(guest) or {}
+            number = told.get("process")
             if not isinstance(number, int):
                 guest.close()  # somebody who knocks at every port
-            elif told["processes"] != processes:
-                reason = f"Process {number} expects {told['processes']} processes, process 0 {processes}; say the same."
+            elif told.get("processes") != processes:
+                reason = (
+                    f"Process {number} expects {told.get('processes')} processes, process 0 {processes}; say the same."
+                )
                 _say(guest, reason)
                 guest.close()
             elif number in came or not 0 < number < processes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import logging
 import os
 import secrets
 import time
@@ -74,13 +76,13 @@ def _connected() -> Any:
         )
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     try:
-        import ray
+        ray: Any = importlib.import_module("ray")
     except ImportError as error:
         raise UserError(f"{INSTALL}.") from error
     if ray.is_initialized():
         return ray
     try:
-        ray.init(address=address or None, log_to_driver=False, logging_level="ERROR", namespace="merlax")
+        ray.init(address=address or None, log_to_driver=False, logging_level=logging.ERROR, namespace="merlax")
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         where = f"at RAY_ADDRESS '{address}'" if address else "of this machine"
         said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
@@ -101,8 +103,7 @@ def _check_room(resources: Resources, nodes: Sequence[dict[str, Any]]) -> None:
 
 def _check_shared(ray: Any, nodes: Sequence[dict[str, Any]], root: Path) -> None:
     """Refuse a folder that is not the same on all nodes: results would stay where nobody looks for them."""
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
+    strategies: Any = importlib.import_module("ray.util.scheduling_strategies")
     probe, word = root / _PROBE, secrets.token_hex(16)
     process.make_folder(root)
     probe.write_text(word)
@@ -111,7 +112,7 @@ def _check_shared(ray: Any, nodes: Sequence[dict[str, Any]], root: Path) -> None
     try:
         for node in nodes:
             if node["Resources"].get("CPU"):
-                place = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+                place = strategies.NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
                 asked = look.options(num_cpus=0, max_retries=0, scheduling_strategy=place)
                 there[asked.remote(str(probe), word)] = node["NodeManagerAddress"]
         deadline = time.monotonic() + NODE_SECONDS
