@@ -17,6 +17,7 @@ from merlax.types import UserError, shown
 SECONDS = 120.0  # for all processes to come
 _LONGEST = 1000  # bytes that one says of itself
 _PAUSE = 0.1
+_PATIENCE = 5.0  # with somebody who comes and says nothing
 
 
 def parse(address: str) -> tuple[str, int]:
@@ -59,6 +60,7 @@ def _receive(host: str, port: int, processes: int, deadline: float) -> None:
                 missing = [str(i) for i in range(1, processes) if i not in came]
                 reason = f"Of {processes} processes, number {', '.join(missing)} did not come to {host}:{port} in time."
                 break
+            guest.settimeout(_PATIENCE)
             told = _read(guest) or {}
             number = told.get("process")
             if not isinstance(number, int):
