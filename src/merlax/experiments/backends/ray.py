@@ -6,6 +6,7 @@ import importlib
 import logging
 import os
 import secrets
+import socket
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from merlax.types import UserError
 
 INSTALL = "Ray is not installed here; install it with: pip install 'merlax[ray]'"
 NODE_SECONDS = 60.0  # for every node to say whether it sees the folder
+KNOCK_SECONDS = 10.0  # for a cluster to answer
 _KILLED = -9
 _PROBE = ".shared"
 
@@ -82,12 +84,20 @@ def _connected() -> Any:
     if ray.is_initialized():
         return ray
     try:
+        _knock(address)
         ray.init(address=address or None, log_to_driver=False, logging_level=logging.ERROR, namespace="merlax")
-    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+    except (RuntimeError, ValueError, OverflowError, OSError) as error:
         where = f"at RAY_ADDRESS '{address}'" if address else "of this machine"
         said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise UserError(f"The Ray cluster {where} cannot be reached ({said}); check that it runs.") from error
     return ray
+
+
+def _knock(address: str) -> None:
+    """Whether anybody answers at host:port; Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK_SECONDS).close()
 
 
 def _check_room(resources: Resources, nodes: Sequence[dict[str, Any]]) -> None:
