@@ -18,6 +18,7 @@ from pathlib import Path
 from reporting import parser, report
 
 from merlax.experiments import cores, runner
+from merlax.experiments.backends import Local
 from merlax.experiments.board import Status
 from merlax.experiments.spec import Job, Method, Task
 
@@ -50,7 +51,7 @@ def measure(algorithm: str, world: str, frames: int, workers: int) -> float:
     """The rate of `workers` runs that train at the same time, all together."""
     jobs = [Job(Task(world), Method(algorithm, algorithm), seed, frames) for seed in range(1, workers + 1)]
     with tempfile.TemporaryDirectory() as root:
-        outcome = runner.run(jobs, Path(root), Silent(), workers)
+        outcome = runner.run(jobs, Path(root), Silent(), Local(workers=workers))
         if len(outcome.finished) < len(jobs):
             raise SystemExit(f"a run failed: {[failure.reason for failure in outcome.failed]}")
         return sum(rate(Path(root) / job.folder) for job in jobs)

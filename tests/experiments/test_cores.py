@@ -19,6 +19,13 @@ def test_each_worker_gets_a_core_of_its_own():
         cores.groups(0, [0])
 
 
+def test_runs_that_need_several_cores_share_none():
+    assert cores.groups(None, [0, 1, 2, 3, 4], 2) == [[0, 1], [2, 3]]
+    assert cores.groups(1, [0, 1, 2, 3], 2) == [[0, 1]]
+    with pytest.raises(UserError, match="cpu=3, but this machine has 2"):
+        cores.groups(None, [0, 1], 3)
+
+
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system cannot tie a process to cores")
 def test_a_process_stays_on_its_cores():
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)

@@ -57,33 +57,41 @@ def test_a_run_without_its_end_is_not_finished(tmp_path, final):
     assert not jobs.is_finished(job(), tmp_path)
 
 
-def test_a_run_goes_on_only_from_a_checkpoint_of_the_same_settings_and_devices(tmp_path):
+def test_a_run_goes_on_only_from_a_checkpoint_of_the_same_settings(tmp_path):
     folder = fakes.write_run(job(), tmp_path)
     recorded = jobs.record(job())
     assert recorded is not None
     (folder / "config.json").write_text(json.dumps(recorded | {"devices": 2}))
-    assert not jobs.can_resume(job(), tmp_path, 2)  # no checkpoint
+    (folder / "final.json").unlink()
+    assert not jobs.can_resume(job(), tmp_path)  # no checkpoint
     within = folder / "checkpoints" / "midway" / "2"  # of the first generation
     within.mkdir(parents=True)
-    assert jobs.can_resume(job(), tmp_path, 2)
+    assert jobs.can_resume(job(), tmp_path)
     within.rename(folder / "checkpoints" / "7")
-    assert jobs.can_resume(job(), tmp_path, 2)
-    assert not jobs.can_resume(job(), tmp_path, 1)
-    assert not jobs.can_resume(job(frames=400), tmp_path, 2)
+    assert jobs.can_resume(job(), tmp_path)
+    assert not jobs.can_resume(job(frames=400), tmp_path)
 
 
 def test_preparing_writes_the_request_and_removes_an_older_end(tmp_path):
     folder = fakes.write_run(job(), tmp_path)
-    command = jobs.prepare(job(), tmp_path)
+    order = jobs.order(job(), tmp_path)
+    order.prepare()
     assert not (folder / "final.json").exists()
-    (request,) = (Path(word) for word in command if word.endswith(".json"))
+    assert not (folder / "progress.csv").exists()
+    (request,) = (Path(word) for word in order.command if word.endswith(".json"))
     assert json.loads(request.read_text()) == jobs.request(job())
+
+
+def test_an_order_is_known_again_by_its_name(tmp_path):
+    assert jobs.order(job(), tmp_path).name == jobs.order(job(), tmp_path).name
+    others = jobs.order(job(frames=400), tmp_path), jobs.order(job(), tmp_path / "elsewhere")
+    assert jobs.order(job(), tmp_path).name not in [other.name for other in others]
 
 
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path):
     (tmp_path / "two-rovers").write_text("in the way")
     with pytest.raises(UserError, match="choose another --out"):
-        jobs.prepare(job(), tmp_path)
+        jobs.order(job(), tmp_path).prepare()
 
 
 def test_the_newest_complete_row_tells_the_progress(tmp_path):
@@ -111,7 +119,7 @@ def test_a_run_whose_files_are_broken_is_done_again(tmp_path, name, text):
     assert jobs.is_finished(job(), tmp_path)
     (folder / name).write_bytes(text.encode(errors="surrogateescape"))
     assert not jobs.is_finished(job(), tmp_path)
-    assert not jobs.can_resume(job(), tmp_path, 2)
+    assert not jobs.can_resume(job(), tmp_path)
 
 
 def test_what_is_no_file_says_nothing_of_a_run(tmp_path):

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from merlax.experiments import cores, jobs, runner
+from merlax.experiments.backends import Local, local
 from merlax.runs import process
 from merlax.types import UserError
 from tests.support import fakes
@@ -18,13 +19,7 @@ from tests.support.fakes import SilentBoard, job
 def fake(monkeypatch):
     """Jobs write their files at once; `bodies` maps seeds to what they do before the end."""
     bodies: dict[int, str] = {}
-    prepare = jobs.prepare
-
-    def quickly(job, root):
-        prepare(job, root)
-        return fakes.command(job, root, bodies.get(job.seed, ""))
-
-    monkeypatch.setattr(jobs, "prepare", quickly)
+    monkeypatch.setattr(jobs, "command", lambda job, root: fakes.command(job, root, bodies.get(job.seed, "")))
     monkeypatch.setattr(runner, "POLL_SECONDS", 0.02)
     return bodies
 
@@ -38,7 +33,7 @@ def processes(monkeypatch):
         started.append(popen(*args, **options))
         return started[-1]
 
-    monkeypatch.setattr(runner.subprocess, "Popen", start)
+    monkeypatch.setattr(local.subprocess, "Popen", start)
     return started
 
 
@@ -67,18 +62,17 @@ def test_a_real_run_that_was_interrupted_goes_on_where_it_was(tmp_path):
                 raise KeyboardInterrupt
 
     long = job(1, frames=2000 * fakes.GENERATION)
-    assert runner.run([long], tmp_path / "interrupted", Interrupting(), workers=1).interrupted
+    assert runner.run([long], tmp_path / "interrupted", Interrupting(), Local(workers=1)).interrupted
     progress = tmp_path / "interrupted" / long.folder / "progress.csv"
     before = progress.read_text()
-    assert jobs.can_resume(long, tmp_path / "interrupted", len(cores.available()))
-    assert not jobs.can_resume(long, tmp_path / "interrupted", len(cores.available()) + 1)
+    assert jobs.can_resume(long, tmp_path / "interrupted")
 
     class Ending(Interrupting):
         def update(self, active, waiting):
             if progress.stat().st_size > 2 * len(before):
                 super().update(active, waiting)
 
-    assert runner.run([long], tmp_path / "interrupted", Ending(), workers=1).interrupted
+    assert runner.run([long], tmp_path / "interrupted", Ending(), Local(workers=1)).interrupted
     after = progress.read_text()
     assert after.startswith(before)  # it went on: not one row was made again, else its seconds would differ
     assert len(after) > len(before)
@@ -124,7 +118,7 @@ def test_a_failure_does_not_stop_the_others_and_tells_its_last_line(tmp_path, fa
     fake[2] = "print('first'); print('merlax: the reason'); print(); sys.exit(2)"
     fake[3] = "sys.exit(5)"
     seen = SilentBoard()
-    outcome = runner.run([job(seed) for seed in (1, 2, 3, 4)], tmp_path, seen, workers=1)
+    outcome = runner.run([job(seed) for seed in (1, 2, 3, 4)], tmp_path, seen, Local(workers=1))
     assert [j.seed for j in outcome.finished] == [1, 4]
     assert [(f.job.seed, f.reason) for f in outcome.failed] == [(2, "the reason"), (3, "it ended with code 5")]
     assert len(seen.lost) == 2
@@ -134,7 +128,7 @@ def test_no_more_runs_at_a_time_than_workers(tmp_path, fake):
     for seed in range(6):
         fake[seed] = "time.sleep(0.2)"
     seen = SilentBoard()
-    assert len(runner.run([job(seed) for seed in range(6)], tmp_path, seen, workers=3).finished) == 6
+    assert len(runner.run([job(seed) for seed in range(6)], tmp_path, seen, Local(workers=3)).finished) == 6
     assert 2 <= seen.most <= 3
 
 
@@ -149,12 +143,32 @@ def test_an_interrupt_ends_all_processes(tmp_path, fake, processes, how):
             os.kill(os.getpid(), signal.SIGTERM)
 
     before = signal.getsignal(signal.SIGTERM)
-    outcome = runner.run([job(1), job(2), job(3)], tmp_path, Interrupting(), workers=2)
+    outcome = runner.run([job(1), job(2), job(3)], tmp_path, Interrupting(), Local(workers=2))
     assert outcome.interrupted
     assert not outcome.finished
     assert len(processes) == 2
     assert all(process.poll() is not None for process in processes)
     assert signal.getsignal(signal.SIGTERM) == before
+
+
+@pytest.mark.parametrize("ends", [True, False], ids=["it ends", "it is lost"])
+def test_what_an_earlier_runner_left_at_work_is_waited_for(tmp_path, fake, ends):
+    folder = fakes.write_run(job(), tmp_path)
+    (folder / "final.json").unlink()
+    held = process.lock(folder)
+
+    class Later(SilentBoard):
+        def update(self, active, waiting):
+            if held.is_locked:
+                assert [status.job for status in active] == [job()]
+                if ends:
+                    (folder / "final.json").write_text(fakes.FINAL)
+                    fake[1] = "sys.exit(5)"  # nobody starts it again
+                held.release()
+
+    outcome = runner.run([job()], tmp_path, Later())
+    assert outcome.finished == [job()]
+    assert (folder / jobs.LOG).exists() is not ends
 
 
 def test_two_runners_do_not_share_a_folder(tmp_path, fake):

@@ -137,13 +137,13 @@ def test_a_piece_of_work_is_as_long_as_the_clock_allows(monkeypatch):
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     pace, sizes = loop.Pace(), []
     for _ in range(6):
-        with pace.piece(1000) as rounds:
+        rounds = pace.next(1000)
+        with pace.piece(rounds):
             now[0] += 3.0 if rounds == 0 else rounds / 128
         sizes.append(rounds)
     assert sizes == [0, 1, 8, 64, 128, 128]  # the first one compiles; at last a second
     assert pace.seconds(192) == 1.5
-    with pace.piece(3) as rounds:
-        assert rounds == 3
+    assert pace.next(3) == 3
 
 
 @pytest.mark.slow

@@ -383,7 +383,7 @@ def _reproduced(path: Path) -> None:
     folder = root / asked.folder
     folder.parent.mkdir(parents=True)
     path.rename(folder)
-    jobs.can_resume(asked, root, 1)
+    jobs.can_resume(asked, root)
     jobs.progress(folder)
     jobs.last_error(folder)
     if jobs.is_finished(asked, root):

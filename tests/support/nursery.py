@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -27,9 +28,9 @@ class Nursery:
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=os.environ | devices)
 
-    def start(self, *args: object, log: Path) -> int:
-        """Begin `merlax ARGS`; its output goes to the file."""
-        return self._ask([str(log), *map(str, args)])
+    def start(self, *args: object, log: Path, devices: int = 2) -> int:
+        """Begin `merlax ARGS` with so many devices; its output goes to the file."""
+        return self._ask([str(log), devices, *map(str, args)])
 
     def wait(self, process: int) -> int:
         """Until it ends."""
@@ -72,12 +73,13 @@ def _serve() -> None:
             ended, status = os.waitpid(request, os.WNOHANG)
             print(os.waitstatus_to_exitcode(status) if ended else "null", flush=True)
             continue
-        log, *args = request
+        log, devices, *args = request
         child = os.fork()
         if child == 0:
             output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             os.dup2(output, 1)
             os.dup2(output, 2)
+            os.environ["XLA_FLAGS"] = re.sub(r"(device_count=)\d+", rf"\g<1>{devices}", os.environ["XLA_FLAGS"])
             sys.argv = ["merlax", *args]
             code = cli.main()
             sys.stdout.flush()

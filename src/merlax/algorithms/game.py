@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
 from merlax.algorithms.base import Algorithm, InPieces, Rollouts, Seat
-from merlax.core import devices, records, replay, rollout
+from merlax.core import devices, processes, records, replay, rollout
 from merlax.core.networks import TeamPolicy
 from merlax.core.players import Player, PolicyPlayer
 from merlax.core.rollout import Field
@@ -203,10 +203,13 @@ def _start(algorithm: Algorithm, seat: Seat, key: Key) -> Any:
 
 
 def _play(algorithm: Algorithm, key: Key, players: Any, field: Field) -> Rollouts:
-    """On all devices."""
+    """On all devices, those of other processes, too."""
     if devices.traced(key, players, field):
         with devices.inline():
             return algorithm.play(key, players, field)
+    if processes.number() > 1:
+        shapes = _compiled_play.eval_shape(algorithm, key, players, field)
+        return processes.by_all(partial(_play_by_all, algorithm), shapes, key, players, field)
     return _compiled_play(algorithm, *devices.spread(None, (key, players, field)))
 
 
@@ -271,6 +274,11 @@ def _compiled_start(algorithm: Algorithm, seat: Seat, key: Key) -> Any:
 
 @partial(_compiled, static_argnums=0)
 def _compiled_play(algorithm: Algorithm, key: Key, players: Any, field: Field) -> Rollouts:
+    return algorithm.play(key, players, field)
+
+
+@partial(_compiled, static_argnums=0)
+def _play_by_all(algorithm: Algorithm, key: Key, players: Any, field: Field) -> Rollouts:
     return algorithm.play(key, players, field)
 
 

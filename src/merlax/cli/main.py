@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from merlax.cli import machine, pages, paper, streams, teams, training
 from merlax.runs import process
+from merlax.runs.hosts import LostError, leave
 from merlax.runs.process import StoppedError
 from merlax.types import UserError, suggest
 
@@ -62,6 +63,8 @@ def _answer(args: list[str], debug: bool) -> int:
         if debug:
             raise
         _say(_sentence(error))
+        if isinstance(error, LostError):
+            leave(2)
         return error.exit_code if isinstance(error, StoppedError) else 2
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -10,7 +11,9 @@ from typing import Annotated, Literal
 from tyro.conf import Positional, arg
 
 from merlax.cli.parsing import parse
+from merlax.experiments import backends
 from merlax.experiments import reproduce as experiments
+from merlax.experiments.backends import Resources
 
 
 def reproduce(args: Sequence[str]) -> int:
@@ -27,7 +30,11 @@ def reproduce(args: Sequence[str]) -> int:
         frames: int | None = None
         """Budget of every run; by default the experiment's own."""
         workers: int | None = None
-        """Runs at a time; by default one per core, which is fastest."""
+        """Runs at a time on this machine; by default one per core, which is fastest."""
+        on: Literal["local", "ray", "slurm"] = "local"
+        """Where: this machine's processes, a Ray cluster (pip install 'merlax[ray]') or SLURM ('merlax[slurm]')."""
+        resources: str = ""
+        """What every run gets there, such as cpu=4,gpu=0.5; by default one core."""
         speed: Literal["free", "pinned"] | None = None
         """Speed of the rovers; by default pinned, as the published scores very likely had it."""
         out: Path | None = None
@@ -42,7 +49,8 @@ def reproduce(args: Sequence[str]) -> int:
     experiment, folder = experiments.choose(
         options.figure, seeds=options.seeds, frames=options.frames, speed=options.speed, quick=options.quick
     )
-    return experiments.run_and_print(experiment, options.out or folder, options.workers)
+    where = functools.partial(backends.choose, options.on, Resources.read(options.resources), workers=options.workers)
+    return experiments.run_and_print(experiment, options.out or folder, where)
 
 
 def plot(args: Sequence[str]) -> int:

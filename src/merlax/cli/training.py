@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from merlax.cli.parsing import Form, flat, named_env, parse, parse_known
 from merlax.core import devices
 from merlax.envs import adapters
 from merlax.envs.base import Env
-from merlax.runs import forms, memory, reader, session, setup, terminal
+from merlax.runs import forms, hosts, memory, reader, session, setup, terminal
 from merlax.runs.checkpoints import EVERY_SECONDS
 from merlax.runs.evaluation import Score
 from merlax.runs.loop import Ending
@@ -47,12 +48,22 @@ class TrainOptions:
     """In a world with an opponent: ddpg (it learns; the default), scripted, or a run folder whose opponent to meet."""
     config: Path | None = None
     """JSON or TOML file with any part of what a run's config.json says; options given here count more."""
+    go_on: bool = False
+    """If --out holds this very run, go on where it was interrupted, and do nothing if it is finished."""
     track: Literal["wandb", "trackio"] | None = None
     """Report to Weights & Biases or trackio, too (pip install 'merlax[wandb]')."""
     checkpoint_every: float = EVERY_SECONDS
     """Seconds between two checkpoints; 0: after every generation."""
     ignore_memory: bool = False
     """Begin even if the run does not seem to fit into this machine's memory."""
+    distributed: bool = False
+    """One run by several processes, as srun, mpirun or Kubernetes starts them: they share the rollouts."""
+    coordinator: str | None = None
+    """The same without these: host:port of process 0 …"""
+    processes: int | None = None
+    """… how many processes there are …"""
+    process: int | None = None
+    """… and which one this is, from 0."""
     dry_run: bool = False
     """Check everything, say what the run would take, and end before it begins."""
     quiet: bool = False
@@ -96,9 +107,34 @@ def train(args: Sequence[str]) -> int:
     if filled.dry_run:
         _show_plan(planned, session.check(*asked, **more))
         return 0
+    hosts.join(_meeting(filled))
+    if not hosts.is_first():
+        return _code(session.follow(planned))
     listeners = [*terminal.display(filled.quiet), *_tracker(filled.track)]
-    run, ending = session.train(*asked, recorders=listeners, **more)
+    found = _standing(planned, filled.out) if filled.go_on else ""
+    if found == "finished":
+        return 0
+    if found == "interrupted":
+        run, ending = session.resume(filled.out, listeners, env=planned.env, algorithm=planned.algorithm, **more)
+    else:
+        run, ending = session.train(*asked, recorders=listeners, **more)
     return _close(run, ending, filled.quiet)
+
+
+def _meeting(options: Any) -> hosts.Meeting:
+    """Where the processes of a run meet."""
+    found = hosts.Meeting(options.distributed, options.coordinator, options.processes, options.process)
+    if found.wanted and getattr(options, "go_on", False):
+        raise UserError("--go-on is for one process; several continue a run with `merlax resume`.")
+    return found
+
+
+def _standing(planned: Setup, out: Path | None) -> session.Standing:
+    """How far the folder is with this very run."""
+    if out is None:
+        raise UserError("--go-on needs the folder of the run: name it with --out.")
+    devices.prepare()
+    return session.standing(json.loads(config.to_json(planned.record())), out, devices.total())
 
 
 def resume(args: Sequence[str]) -> int:
@@ -120,16 +156,27 @@ def resume(args: Sequence[str]) -> int:
         """Seconds between two checkpoints; 0: after every generation."""
         ignore_memory: bool = False
         """Begin even if the run does not seem to fit into this machine's memory."""
+        distributed: bool = False
+        """By several processes, as srun, mpirun or Kubernetes starts them."""
+        coordinator: str | None = None
+        """The same without these: host:port of process 0 …"""
+        processes: int | None = None
+        """… how many processes there are …"""
+        process: int | None = None
+        """… and which one this is, from 0."""
         quiet: bool = False
         """Show no progress."""
 
     o = parse(Options, "resume", args, resume.__doc__)
+    hosts.join(_meeting(o))
     listeners = [*terminal.display(o.quiet), *_tracker(o.track)]
     algorithm = None
     if o.algorithm is not None:
         recorded = reader.read_config(o.run).get("settings", {})
         algorithm = config.merge(presets.preset("fast", None, o.algorithm), recorded, "settings")
     env = named_env(o.env, o.run)
+    if not hosts.is_first():
+        return _code(session.follow_resumed(o.run, env, algorithm))
     run, ending = session.resume(
         o.run, listeners, o.checkpoint_every, env, algorithm, restart=o.restart, ignore_memory=o.ignore_memory
     )
@@ -234,6 +281,10 @@ def _close(run: Run, ending: Ending, quiet: bool) -> int:
     """The last words of a run, and its exit code: 128 + the signal that ended it, as a shell has it."""
     if not quiet:
         _summary(run, ending)
+    return _code(ending)
+
+
+def _code(ending: Ending) -> int:
     return 0 if ending.signal is None else 128 + ending.signal
 
 

@@ -27,6 +27,7 @@ T = TypeVar("T")
 AXIS = "device"
 _LOG = logging.getLogger("merlax")
 _inline: ContextVar[bool] = ContextVar("inline", default=False)
+_across: ContextVar[bool] = ContextVar("across", default=False)
 _limit: int | None = None  # of the whole process, whose devices they are, whichever thread trains
 
 
@@ -104,14 +105,32 @@ def traced(*trees: Any) -> bool:
     return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(trees))
 
 
+@contextlib.contextmanager
+def across() -> Iterator[None]:
+    """While this is traced, split over the devices of all processes, and leave the padding of an uneven split."""
+    token = _across.set(True)
+    try:
+        yield
+    finally:
+        _across.reset(token)
+
+
 def mesh(size: int | None = None) -> Mesh:
-    """All devices that are used, in a row, or the first few."""
-    return Mesh(np.array(jax.devices()[: size or _limit]), (AXIS,))
+    """All devices of this process that are used, in a row, or the first few; within `across`, those of all."""
+    found = jax.devices() if _across.get() else jax.local_devices()
+    return Mesh(np.array(found[: size or _limit]), (AXIS,))
 
 
 def count() -> int:
     """How many devices there are to split over."""
-    return 1 if _inline.get() else _limit or jax.device_count()
+    if _inline.get():
+        return 1
+    return _limit or (jax.device_count() if _across.get() else jax.local_device_count())
+
+
+def total() -> int:
+    """How many devices share the rollouts, in all processes."""
+    return _limit or jax.device_count()
 
 
 def shard_over(size: int, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -131,7 +150,7 @@ def shard_over(size: int, function: Callable[..., Any]) -> Callable[..., Any]:
         specs = (spec, *(everywhere for _ in shared))
         run = jax.shard_map(function, mesh=mesh(size), in_specs=specs, out_specs=spec, check_vma=False)
         result = run(split, *shared)
-        return _first(length, result, size) if padding else result
+        return _first(length, result, size) if padding and not _across.get() else result
 
     return sharded
 
@@ -143,10 +162,10 @@ def _first(length: int, tree: Any, size: int) -> Any:
     XLA's CPU devices wait for each other for ever.
     """
     leaves, structure = jax.tree.flatten(tree)
-    lines = [_as_floats(leaf).reshape(leaf.shape[0], -1) for leaf in leaves]
+    lines = [as_floats(leaf).reshape(leaf.shape[0], -1) for leaf in leaves]
     whole = _on_each(size, jnp.concatenate(lines, axis=1))
     parts = jnp.split(whole[:length], np.cumsum([line.shape[1] for line in lines])[:-1].tolist(), axis=1)
-    kept = [_from_floats(part.reshape(length, *leaf.shape[1:]), leaf) for part, leaf in zip(parts, leaves, strict=True)]
+    kept = [from_floats(part.reshape(length, *leaf.shape[1:]), leaf) for part, leaf in zip(parts, leaves, strict=True)]
     return jax.tree.unflatten(structure, kept)
 
 
@@ -155,14 +174,15 @@ def _on_each(size: int, tree: T) -> T:
     return jax.lax.with_sharding_constraint(tree, NamedSharding(mesh(size), PartitionSpec()))
 
 
-def _as_floats(leaf: jax.Array) -> jax.Array:
+def as_floats(leaf: jax.Array) -> jax.Array:
     """The same bits, or 0 and 1 for a truth value."""
     if leaf.dtype == jnp.bool_:
         return leaf.astype(jnp.float32)
     return leaf if leaf.dtype == jnp.float32 else jax.lax.bitcast_convert_type(leaf, jnp.float32)
 
 
-def _from_floats(floats: jax.Array, like: jax.Array) -> jax.Array:
+def from_floats(floats: jax.Array, like: Any) -> jax.Array:
+    """The inverse of `as_floats`, for an array of the type of `like`."""
     if like.dtype == jnp.bool_:
         return floats > 0.5
     return floats if like.dtype == jnp.float32 else jax.lax.bitcast_convert_type(floats, like.dtype)

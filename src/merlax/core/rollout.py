@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
-from merlax.core import devices
+from merlax.core import devices, processes
 from merlax.core.networks import TeamPolicy, tuned
 from merlax.core.players import Player, PolicyPlayer
 from merlax.envs import base
@@ -211,8 +211,12 @@ def play_team(keys: Keys, field: Field, player: Player, noise: float | None = No
 
 
 def play_test(key: Key, field: Field, player: Player, episodes: int) -> Episode:
-    """A team's episodes on fresh instances, without noise; nobody learns from them."""
-    return play_instances(jax.random.split(key, episodes), field, player)
+    """A team's episodes on fresh instances, without noise, by all processes together; nobody learns from them."""
+    keys, field = jax.random.split(key, episodes), Field(field.env, field.opponents)
+    if processes.number() > 1:
+        shapes = _play_instances.eval_shape(keys, field, player)
+        return processes.by_all(_instances_by_all, shapes, keys, field, player)
+    return play_instances(keys, field, player)
 
 
 def play_instances(keys: Keys, field: Field, player: Player) -> Episode:
@@ -222,6 +226,11 @@ def play_instances(keys: Keys, field: Field, player: Player) -> Episode:
 
 @partial(jax.jit, compiler_options=devices.QUICK_COMPILE)
 def _play_instances(keys: Keys, field: Field, player: Player) -> Episode:
+    return play_team(keys, field, player, keep=False).episode
+
+
+@partial(jax.jit, compiler_options=devices.QUICK_COMPILE)
+def _instances_by_all(keys: Keys, field: Field, player: Player) -> Episode:
     return play_team(keys, field, player, keep=False).episode
 
 

@@ -16,12 +16,19 @@ def available() -> list[int]:
     return list(range(os.cpu_count() or 1))
 
 
-def groups(workers: int | None, cores: list[int]) -> list[list[int]]:
-    """Cores per worker: one each by default; several each if workers are few, shared ones if they are many."""
+def groups(workers: int | None, cores: list[int], each: int | None = None) -> list[list[int]]:
+    """Cores per worker: one each by default; several each if workers are few, shared ones if they are many.
+
+    Or as many as `each` says, for as many workers as there is room for, at most.
+    """
+    if workers is not None and workers < 1:
+        raise UserError(f"workers is {workers}; choose at least 1.")
+    if each is not None:
+        if each > len(cores):
+            raise UserError(f"A run asks for cpu={each}, but this machine has {len(cores)}; ask for less.")
+        return [cores[i * each : (i + 1) * each] for i in range(len(cores) // each)][:workers]
     if workers is None:
         workers = len(cores)
-    if workers < 1:
-        raise UserError(f"workers is {workers}; choose at least 1.")
     if workers >= len(cores):
         return [[cores[i % len(cores)]] for i in range(workers)]
     ends = [round(i * len(cores) / workers) for i in range(workers + 1)]

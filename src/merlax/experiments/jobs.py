@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
+import hashlib
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from merlax import envs, files
+from merlax.experiments.backends.base import LOG, Order
 from merlax.experiments.spec import Job
-from merlax.runs import checkpoints, reader, setup
+from merlax.runs import session, setup
 from merlax.runs.progress import newest
 from merlax.types import UserError
 
-LOG = "output.log"
 _REQUEST = "request.json"
 _LAST_WORDS = 10_000  # bytes of what a run printed
 
@@ -52,41 +55,40 @@ def record(job: Job) -> dict[str, Any] | None:
     return None
 
 
-def _is_the_same(job: Job, folder: Path) -> bool:
-    """Whether the folder holds a run with exactly these settings."""
-    asked, found = record(job), _read_config(folder)
-    return asked is not None and {name: found.get(name) for name in asked} == asked
-
-
 def is_finished(job: Job, root: Path) -> bool:
     """Whether the run is there to its last frame, with exactly these settings."""
+    return session.standing(record(job), root / job.folder) == "finished"
+
+
+def can_resume(job: Job, root: Path) -> bool:
+    """Whether a run with exactly these settings was interrupted, so that it goes on where there are as many devices."""
+    return session.standing(record(job), root / job.folder) == "interrupted"
+
+
+def order(job: Job, root: Path) -> Order:
+    """What an engine is given."""
+    text, folder = json.dumps(request(job), indent=2) + "\n", root / job.folder
+    digest = hashlib.sha256(f"{folder.resolve()}\n{text}".encode()).hexdigest()
+    prepare = functools.partial(_prepare, folder, text, functools.partial(can_resume, job, root))
+    return Order(f"merlax-{digest[:16]}", folder, tuple(command(job, root)), prepare)
+
+
+def command(job: Job, root: Path) -> list[str]:
+    """What makes a run, or goes on with it: the same, however often it is called."""
     folder = root / job.folder
-    return reader.is_finished(folder) and _is_the_same(job, folder)
+    words = [sys.executable, "-m", "merlax.cli", "train", "--config", str(folder / _REQUEST)]
+    return [*words, "--out", str(folder), "--force", "--go-on", "--quiet"]
 
 
-def can_resume(job: Job, root: Path, devices: int) -> bool:
-    """Whether a run with exactly these settings was interrupted, and its numbers can be continued on these devices."""
-    folder = root / job.folder
-    found = checkpoints.all_of(folder / checkpoints.FOLDER)
-    return bool(found) and _read_config(folder).get("devices") == devices and _is_the_same(job, folder)
-
-
-def resume(job: Job, root: Path) -> list[str]:
-    """The command that continues a run."""
-    return [sys.executable, "-m", "merlax.cli", "resume", str(root / job.folder), "--quiet"]
-
-
-def prepare(job: Job, root: Path) -> list[str]:
-    """Write down what is asked, and return the command that does it; an older run in its place will go."""
-    folder = root / job.folder
+def _prepare(folder: Path, text: str, resumes: Callable[[], bool]) -> None:
+    """Write down what is asked, and remove what an older run in its place would make the reader believe."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "final.json").unlink(missing_ok=True)
-        (folder / _REQUEST).write_text(json.dumps(request(job), indent=2) + "\n")
+        for name in ("final.json", LOG, *(() if resumes() else ("progress.csv",))):
+            (folder / name).unlink(missing_ok=True)
+        (folder / _REQUEST).write_text(text)
     except OSError as error:
         raise UserError(f"The folder '{folder}' cannot be written ({error.strerror}); choose another --out.") from error
-    command = [sys.executable, "-m", "merlax.cli", "train", "--config", str(folder / _REQUEST)]
-    return [*command, "--out", str(folder), "--force", "--quiet"]
 
 
 def progress(folder: Path) -> Progress | None:
@@ -108,11 +110,3 @@ def last_error(folder: Path) -> str:
     except files.Unreadable:
         return ""
     return next((line.strip().removeprefix("merlax: ") for line in reversed(lines) if line.strip()), "")
-
-
-def _read_config(folder: Path) -> dict[str, Any]:
-    """What the folder says of its run; nothing if it holds none."""
-    try:
-        return reader.read_config(folder)
-    except UserError:
-        return {}

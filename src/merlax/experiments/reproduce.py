@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from merlax.experiments import board, catalogue, drawing, ours, paper, report, results, runner
+from merlax.experiments.backends import Backend
 from merlax.experiments.results import Results
 from merlax.experiments.runner import Outcome
 from merlax.experiments.spec import Experiment
@@ -41,10 +42,15 @@ def choose(
     return experiment, Path("runs", "reproduce", folder)
 
 
-def run_and_print(experiment: Experiment, out: Path, workers: int | None = None) -> int:
-    """Run an experiment in the folder `out`, print what came out of it, and return the exit code."""
+def run_and_print(experiment: Experiment, out: Path, where: Callable[[Path], Backend] | None = None) -> int:
+    """Run an experiment in the folder `out`, print what came out of it, and return the exit code.
+
+    `where` makes the engine that runs it, given the folder of all runs; by default this machine's processes.
+    """
+    root = out.resolve() / RUNS
+    backend = None if where is None else where(root)
     print(f"{experiment.title}: {', '.join(task.label for task in experiment.tasks)}", flush=True)
-    outcome = runner.run(list(experiment.jobs()), out.resolve() / RUNS, board.choose(), workers)
+    outcome = runner.run(list(experiment.jobs()), root, board.choose(), backend)
     if outcome.finished:
         _report(experiment, outcome, out)
     for failure in outcome.failed:

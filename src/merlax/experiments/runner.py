@@ -1,11 +1,9 @@
-"""Runs all jobs of an experiment, several at a time, each in a process of its own."""
+"""Runs all jobs of an experiment on an engine, and tells a board how far they are."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
-import subprocess
 import threading
 import time
 from collections import deque
@@ -14,14 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from merlax.experiments import cores, jobs
+from merlax.experiments import jobs
+from merlax.experiments.backends import Backend, Local
 from merlax.experiments.board import Board, Status
 from merlax.experiments.spec import Job
 from merlax.runs import process
 from merlax.types import UserError
 
 POLL_SECONDS = 0.5
-GRACE_SECONDS = 10.0  # for a process to end before it is killed
 
 
 @dataclass(frozen=True)
@@ -41,69 +39,75 @@ class Outcome:
     interrupted: bool = False
 
 
-@dataclass(frozen=True)
-class _Worker:
+@dataclass
+class _Active:
+    """A job that was given away."""
+
     job: Job
     folder: Path
-    process: subprocess.Popen[bytes]
-    cores: list[int]
-    started: float
+    ticket: Any
+    """The engine's; nothing where a process works there which an earlier runner has left behind."""
+    began: float | None = None
+    """When it was first seen at work."""
 
 
-def run(wanted: Sequence[Job], root: Path, board: Board, workers: int | None = None) -> Outcome:
+def run(wanted: Sequence[Job], root: Path, board: Board, backend: Backend | None = None) -> Outcome:
     """Run what is not finished yet; a failed run does not stop the others, Ctrl-C stops all."""
-    slots = cores.groups(workers, cores.available())
+    backend = backend or Local()
     outcome = Outcome(finished=[job for job in wanted if jobs.is_finished(job, root)])
-    waiting = deque(job for job in wanted if not jobs.is_finished(job, root))
-    active: list[_Worker] = []
-    with _alone(root), _terminable():
-        board.start(len(wanted), len(outcome.finished), len(slots))
+    waiting = deque(job for job in wanted if job not in outcome.finished)
+    most = backend.slots or len(waiting)
+    active: list[_Active] = []
+    with alone(root), _terminable():
+        board.start(len(wanted), len(outcome.finished), most)
         try:
             while waiting or active:
-                while waiting and len(active) < len(slots):
-                    taken = [worker.cores for worker in active]
-                    free = next(slot for slot in slots if slots.count(slot) > taken.count(slot))
-                    active.append(_start(waiting.popleft(), root, free))
+                while waiting and len(active) < most:
+                    active.append(_start(waiting.popleft(), root, backend))
                 time.sleep(POLL_SECONDS)
-                active = [worker for worker in active if not _ended(worker, outcome, board)]
-                board.update([_status(worker) for worker in active], list(waiting))
+                active = [each for each in active if not _ended(each, root, backend, outcome, board, waiting)]
+                begun = [status for each in active if (status := _status(each)) is not None]
+                queued = [each.job for each in active if each.began is None]
+                board.update(begun, [*queued, *waiting])
         except KeyboardInterrupt:
             outcome.interrupted = True
         finally:
-            _stop(active)
+            backend.stop([each.ticket for each in active if each.ticket is not None])
             board.stop()
     return outcome
 
 
-def _start(job: Job, root: Path, own_cores: list[int]) -> _Worker:
-    """Start a job; its process locks its own folder, so that nobody takes it over should this one be killed."""
+def _start(job: Job, root: Path, backend: Backend) -> _Active:
+    """Give a job away, unless somebody works on it already."""
     folder = root / job.folder
-    if jobs.can_resume(job, root, len(own_cores)):
-        command = jobs.resume(job, root)
+    if process.is_locked(folder):
+        return _Active(job, folder, None)
+    return _Active(job, folder, backend.start(jobs.order(job, root)))
+
+
+def _ended(each: _Active, root: Path, backend: Backend, outcome: Outcome, board: Board, waiting: deque[Job]) -> bool:
+    """Whether a job is over; if so, it is booked, or waits for another start where its process was not ours."""
+    if each.ticket is None:
+        if process.is_locked(each.folder):
+            return False
+        if not jobs.is_finished(each.job, root):
+            waiting.appendleft(each.job)
+            return True
+        code = 0
     else:
-        command = jobs.prepare(job, root)
-        (folder / "progress.csv").unlink(missing_ok=True)
-    environment = os.environ | {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}  # several processes may share one GPU
-    with (folder / jobs.LOG).open("wb") as log:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env=environment
-        )
-    cores.pin(process.pid, own_cores)
-    return _Worker(job, folder, process, own_cores, time.monotonic())
-
-
-def _ended(worker: _Worker, outcome: Outcome, board: Board) -> bool:
-    """Whether a worker's process is over; if so, its job is booked."""
-    code = worker.process.poll()
+        code = backend.poll(each.ticket)
     if code is None:
         return False
     if code == 0:
-        outcome.finished.append(worker.job)
-        board.finished(_status(worker))
+        outcome.finished.append(each.job)
+        board.finished(_status(each) or Status(each.job, None, 0.0))
         return True
-    reason = _reason(code, worker.folder)
-    outcome.failed.append(Failure(worker.job, reason))
-    board.failed(worker.job, reason)
+    if process.is_locked(each.folder):  # an earlier runner's process came first
+        each.ticket = None
+        return False
+    reason = _reason(code, each.folder)
+    outcome.failed.append(Failure(each.job, reason))
+    board.failed(each.job, reason)
     return True
 
 
@@ -115,28 +119,20 @@ def _reason(code: int, folder: Path) -> str:
     return jobs.last_error(folder) or f"it ended with code {code}"
 
 
-def _status(worker: _Worker) -> Status:
-    return Status(worker.job, jobs.progress(worker.folder), time.monotonic() - worker.started)
-
-
-def _stop(workers: Sequence[_Worker]) -> None:
-    """End the processes: what they have not finished goes on from its last checkpoint the next time."""
-    for worker in workers:
-        worker.process.terminate()
-    deadline = time.monotonic() + GRACE_SECONDS
-    for worker in workers:
-        try:
-            worker.process.wait(max(0.0, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            worker.process.kill()
-            worker.process.wait()
+def _status(each: _Active) -> Status | None:
+    """How far a job is, or nothing while it waits in the engine's queue."""
+    if each.began is None:
+        if each.ticket is not None and not (each.folder / jobs.LOG).exists():
+            return None
+        each.began = time.monotonic()
+    return Status(each.job, jobs.progress(each.folder), time.monotonic() - each.began)
 
 
 @contextlib.contextmanager
-def _alone(root: Path) -> Iterator[None]:
+def alone(root: Path) -> Iterator[None]:
     """Refuse to work where another runner works already."""
+    process.make_folder(root)
     try:
-        root.mkdir(parents=True, exist_ok=True)
         held = process.lock(root)
     except OSError as error:
         raise UserError(f"The folder '{root}' cannot be written ({error.strerror}); choose another --out.") from error

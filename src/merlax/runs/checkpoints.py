@@ -27,7 +27,7 @@ import numpy as np
 
 from merlax import files
 from merlax.core import replay
-from merlax.runs import forms, zarr
+from merlax.runs import dealing, forms, hosts, zarr
 from merlax.types import UserError, shown
 
 T = TypeVar("T")
@@ -43,6 +43,7 @@ _NONE_YET = "none-yet"  # a file that lies there until the first is complete
 _ROUNDS = 10**9  # more than one generation has
 _DECIDES = ("world", "env", "algorithm", "preset", "settings", "opponent", "frames", "seed")  # of `config.json`
 _MANIFEST_BYTES = 10_000_000
+_MOST_SHARDS = 4096  # devices of one process
 _LOG = logging.getLogger("merlax")
 
 
@@ -76,7 +77,12 @@ class Saver:
 
     def newest(self, template: T, midway: Callable[[], T]) -> tuple[Position, T] | None:
         """Where to go on from; a state within a generation is like `midway`."""
-        return newest(self.folder, self._run, template, midway)
+        found = self._find(template, midway)
+        copied = hosts.copied(found and (asdict(found[0]), found[1]))
+        return restored(copied and (Position(**copied[0]), copied[1]), template, midway)
+
+    def _find(self, template: T, midway: Callable[[], T]) -> tuple[Position, Arrays] | None:
+        return find(self.folder, self._run, template, midway)
 
     def begin(self) -> None:
         """Note that there is no checkpoint yet, so that those which go missing later are noticed."""
@@ -127,6 +133,21 @@ class Saver:
             manager.close()
 
 
+class Onlooker(Saver):
+    """Where another process keeps the checkpoints."""
+
+    def __init__(self) -> None: ...
+
+    def _find(self, template: Any, midway: Any) -> None: ...
+
+    def maybe(self, position: Position, state: Any) -> None: ...
+
+    def save(self, position: Position, state: Any) -> None: ...
+
+    def last_good(self) -> str:
+        return "process 0 says from where it goes on"
+
+
 def identity(config: dict[str, Any]) -> dict[str, Any]:
     """What a checkpoint must have in common with the run that it continues."""
     text = json.dumps({name: config.get(name) for name in _DECIDES}, sort_keys=True)
@@ -161,13 +182,18 @@ def restore(template: T, arrays: Arrays) -> T:
     def put_node(path: Any, node: Any) -> Any:
         if not _is_buffer(node):
             return put(_name(path), node)
-        name = _name(path)
-        rows = np.concatenate([arrays[f"{name}.rows.{shard}"] for shard in range(node.rows.shape[0])])
+        name, (shards, capacity, *_) = _name(path), node.rows.shape
+        cursor, size = arrays[f"{name}.cursor"], arrays[f"{name}.size"]
+        parts = [arrays[f"{name}.rows.{shard}"] for shard in range(len(size))]
+        if len(size) == shards:
+            rows = np.concatenate(parts)
+        else:
+            rows, cursor, size = dealing.deal([part[0] for part in parts], cursor, size, shards, capacity)
         rows = np.pad(rows, [(0, whole - part) for whole, part in zip(node.rows.shape, rows.shape, strict=True)])
         return replay.Buffer(
             jax.device_put(rows, node.rows.sharding),
-            put(f"{name}.cursor", node.cursor),
-            put(f"{name}.size", node.size),
+            jax.device_put(cursor, node.cursor.sharding),
+            jax.device_put(size, node.size.sharding),
             node.obs_size,
             node.act_size,
         )
@@ -199,6 +225,24 @@ def _save(manager: Any, position: Position, run: dict[str, Any], arrays: Arrays)
 def newest(
     folder: Path, run: dict[str, Any], template: T, midway: Callable[[], T] | None = None
 ) -> tuple[Position, T] | None:
+    """The state of the newest checkpoint that is whole and of this run; nothing if none was ever made."""
+    return restored(find(folder, run, template, midway), template, midway)
+
+
+def restored(
+    found: tuple[Position, Arrays] | None, template: T, midway: Callable[[], T] | None
+) -> tuple[Position, T] | None:
+    """The state of a checkpoint that was found; one within a generation is like `midway`."""
+    if found is None:
+        return None
+    position, arrays = found
+    like = midway() if midway is not None and position.rounds else template
+    return position, restore(like, arrays)
+
+
+def find(
+    folder: Path, run: dict[str, Any], template: T, midway: Callable[[], T] | None = None
+) -> tuple[Position, Arrays] | None:
     """The newest checkpoint that is whole and of this run; nothing if none was ever made.
 
     One that cannot be used is put aside, with a sentence, and the one before it is tried.
@@ -215,7 +259,7 @@ def newest(
             continue
         for bad in unusable:
             _put_aside(bad)
-        return position, restore(like, arrays)
+        return position, arrays
     if reason:
         raise UserError(f"{reason} There is no other checkpoint to go on from; start anew with --restart.")
     return None
@@ -290,7 +334,7 @@ def _read(folder: Path, shape: tuple[int, ...], dtype: str, checksum: int) -> np
 
 def _check_shapes(described: dict[str, Any], template: Any) -> None:
     """Refuse arrays that are not the state's; only a buffer that is not full is smaller."""
-    wanted = {name: (array.shape, array.dtype.name) for name, array in _arrays_of(template).items()}
+    wanted = {name: (array.shape, array.dtype.name) for name, array in _arrays_of(template, described).items()}
     if wanted.keys() != described.keys():
         raise files.Unreadable("it holds other arrays than this run")
     for name, (shape, dtype, _) in described.items():
@@ -300,18 +344,27 @@ def _check_shapes(described: dict[str, Any], template: Any) -> None:
             raise files.Unreadable(f"{name} has another shape or type")
 
 
-def _arrays_of(template: Any) -> dict[str, Any]:
-    """What a snapshot of a state with full buffers would hold, by name."""
+def _arrays_of(template: Any, described: dict[str, Any]) -> dict[str, Any]:
+    """What a snapshot of a state with full buffers would hold, by name, on as many devices as `described` says."""
     found: dict[str, Any] = {}
     for path, node in jax.tree_util.tree_flatten_with_path(template, is_leaf=_is_buffer)[0]:
         name = _name(path)
         if _is_buffer(node):
-            one = jax.ShapeDtypeStruct((1, *node.rows.shape[1:]), node.rows.dtype)
-            found |= {f"{name}.cursor": node.cursor, f"{name}.size": node.size}
-            found |= {f"{name}.rows.{shard}": one for shard in range(node.rows.shape[0])}
+            whole = node.rows.shape[0] * node.rows.shape[1]
+            shards = _shards(described.get(f"{name}.size"), whole) or node.rows.shape[0]
+            one = jax.ShapeDtypeStruct((1, whole // shards, *node.rows.shape[2:]), node.rows.dtype)
+            each = jax.ShapeDtypeStruct((shards,), node.size.dtype)
+            found |= {f"{name}.cursor": each, f"{name}.size": each}
+            found |= {f"{name}.rows.{shard}": one for shard in range(shards)}
         else:
             found[name] = node
     return found
+
+
+def _shards(described: Any, whole: int) -> int | None:
+    """On how many devices a buffer lay, by the shape of its sizes; nothing where so many cannot share it."""
+    shape = described[0] if described else ()
+    return shape[0] if len(shape) == 1 and 0 < shape[0] <= _MOST_SHARDS and whole % shape[0] == 0 else None
 
 
 def _piece_bytes(line: np.ndarray) -> int:
@@ -327,9 +380,11 @@ def _manager(folder: Path) -> Any:
     """Orbax's keeper of the newest two; what a process left that was killed while it saved is removed."""
     import orbax.checkpoint as ocp
 
+    folder.mkdir(parents=True, exist_ok=True)
     options = ocp.CheckpointManagerOptions(
-        max_to_keep=KEEP, enable_async_checkpointing=False, cleanup_tmp_directories=True, create=True
-    )
+        max_to_keep=KEEP, enable_async_checkpointing=False, cleanup_tmp_directories=True, create=False,
+        multiprocessing_options=_alone(),
+    )  # fmt: skip
     return ocp.CheckpointManager(folder.absolute(), options=options, item_handlers=_handlers())
 
 
@@ -339,8 +394,17 @@ def _handlers() -> dict[str, Any]:
 
     logging.getLogger("absl").setLevel(logging.CRITICAL)  # it logs pages; the caller says what failed in one sentence
     registry = ocp.type_handlers.create_type_handler_registry((np.ndarray, _array_handler()))
-    state = ocp.PyTreeCheckpointHandler(use_compression=False, use_ocdbt=False, type_handler_registry=registry)
-    return {"state": state, "manifest": ocp.JsonCheckpointHandler()}
+    state = ocp.PyTreeCheckpointHandler(
+        use_compression=False, use_ocdbt=False, type_handler_registry=registry, multiprocessing_options=_alone()
+    )
+    return {"state": state, "manifest": ocp.JsonCheckpointHandler(multiprocessing_options=_alone())}
+
+
+def _alone() -> Any:
+    """The first process has everything, and waits for no other when it saves."""
+    import orbax.checkpoint as ocp
+
+    return ocp.options.MultiprocessingOptions(primary_host=0, active_processes={0})
 
 
 def _array_handler() -> Any:

@@ -41,6 +41,7 @@ class Config(TypedDict, total=False):
     seed: Seed
     versions: Annotated[dict[str, Name], Length(0, 100)]
     devices: Count
+    processes: Count
 
 
 class Final(TypedDict, total=False):

@@ -6,9 +6,11 @@ import contextlib
 import dataclasses
 import signal
 import time
+import zlib
 from collections.abc import Iterator, Sequence
 
 import jax
+import numpy as np
 
 from merlax.algorithms.game import Game, GameState, Generation
 from merlax.core import records, rollout
@@ -16,7 +18,9 @@ from merlax.core.networks import TeamPolicy
 from merlax.core.players import Player, PolicyPlayer
 from merlax.core.records import Column
 from merlax.core.rollout import Episode
+from merlax.runs import hosts
 from merlax.runs.checkpoints import Position, Saver
+from merlax.runs.hosts import Bystander
 from merlax.runs.process import Caught
 from merlax.runs.recorders import Beginning, Follower, Midway, Recorder, Row
 from merlax.runs.writer import RunFolder
@@ -43,11 +47,15 @@ class Pace:
         self._rounds = 0  # the first piece only compiles
         self._round_seconds = 0.0
 
+    def next(self, left: int) -> int:
+        """The rounds of the next piece."""
+        return min(left, self._rounds)
+
     @contextlib.contextmanager
-    def piece(self, left: int) -> Iterator[int]:
-        """The rounds of the next piece, whose time is taken."""
-        rounds, start = min(left, self._rounds), time.monotonic()
-        yield rounds
+    def piece(self, rounds: int) -> Iterator[None]:
+        """Take the time of a piece."""
+        start = time.monotonic()
+        yield
         took = time.monotonic() - start
         if rounds == 0:
             self._rounds = 1
@@ -72,15 +80,15 @@ def check_budget(game: Game, frames: int) -> None:
 
 
 def run(
-    game: Game, folder: RunFolder, recorders: Sequence[Recorder], saver: Saver, beginning: Beginning, caught: Caught,
-    *, seed: int, resume: bool = False,
+    game: Game, folder: RunFolder | Bystander, recorders: Sequence[Recorder], saver: Saver, beginning: Beginning,
+    caught: Caught, *, seed: int, resume: bool = False,
 ) -> Ending:  # fmt: skip
     """Train until another generation might exceed the budget, from the newest checkpoint if it is to resume.
 
     A signal, or a recorder that says so, ends it earlier, after a last checkpoint.
     """
     training = _Training(game, folder, recorders, saver, beginning, caught, jax.random.key(seed))
-    with folder.faults():
+    with folder.faults(), hosts.losses():
         try:
             return training.run(resume)
         except KeyboardInterrupt:
@@ -92,13 +100,15 @@ class _Training:
     """One run while it goes on, and how far it is."""
 
     game: Game
-    folder: RunFolder
+    folder: RunFolder | Bystander
     recorders: Sequence[Recorder]
     saver: Saver
     beginning: Beginning
     caught: Caught
     key: Key
     at: Position = dataclasses.field(default_factory=Position)
+    signal: int | None = None
+    """Which one came to any process, as all processes know it."""
 
     def run(self, resume: bool) -> Ending:
         self.caught.nothing_to_lose = True
@@ -110,7 +120,7 @@ class _Training:
             if played is None:
                 if self.at.generation or self.at.rounds:
                     self.saver.save(self.at, state)
-                return Ending(finished=False, signal=self.caught.number)
+                return Ending(finished=False, signal=self.signal)
             if self._write(state, played):
                 self.saver.save(self.at, state)
                 return Ending(finished=False)
@@ -132,7 +142,7 @@ class _Training:
 
     def _generation(self, state: GameState) -> tuple[GameState, Played | None]:
         """One generation, piece by piece, and its champion's test; nothing of it where a signal ends it before."""
-        if self.caught.number is not None:
+        if self._agree(0)[0]:
             return state, None
         game = self.game
         key_step, key_test = jax.random.split(jax.random.fold_in(self.key, self.at.generation + 1))
@@ -141,15 +151,23 @@ class _Training:
         done, due = game.rounds(state)
         while done < due:
             self._look_up(done, due, state)
-            if done and self.caught.number is not None:  # before the first round, the state is none to save
+            stop, rounds = self._agree(self._pace.next(due - done))
+            if done and stop:  # before the first round, the state is none to save
                 return state, None
-            with self._pace.piece(due - done) as rounds:
+            with self._pace.piece(rounds):
                 state = jax.block_until_ready(game.practise(key_step, state, rounds))
             done += rounds
         state, generation = game.conclude(key_step, state)
         champion, opponent = _players(game, state)
         tested = rollout.play_test(key_test, game.field(state), PolicyPlayer(champion), TEST_EPISODES)
-        return state, Played(generation, champion, opponent, tested)
+        return state, Played(generation, champion, opponent, jax.device_get(tested))
+
+    def _agree(self, number: int, row: object = None) -> tuple[bool, int]:
+        """Whether a signal came to any process, and the first one's number; the row must be everybody's."""
+        told = hosts.gather([self.caught.number or 0, number, zlib.crc32(repr(row).encode())])
+        hosts.refuse_different(told[:, 2])
+        self.signal = int(told[:, 0].max()) or None
+        return self.signal is not None, int(told[0, 1])
 
     def _look_up(self, done: int, due: int, state: GameState) -> None:
         """Between two pieces: show how far the generation is, and save it if it is time."""
@@ -173,7 +191,7 @@ class _Training:
         self.folder.check()
         _save_teams(self.folder, played.champion, played.opponent)
         stops = [recorder.record(row) for recorder in self.recorders]
-        return any(stops)
+        return bool(self._agree(any(stops), row | {"seconds": None})[1])
 
 
 def _start(recorders: Sequence[Recorder], beginning: Beginning, at: Position) -> None:
@@ -186,7 +204,7 @@ def _players(game: Game, state: GameState) -> tuple[TeamPolicy, Player | None]:
     return jax.device_get((game.champion(state), game.opponent_player(state)))
 
 
-def _save_teams(folder: RunFolder, champion: TeamPolicy | None, opponent: Player | None) -> None:
+def _save_teams(folder: RunFolder | Bystander, champion: TeamPolicy | None, opponent: Player | None) -> None:
     if champion is not None:
         folder.save_champion(champion)
     if isinstance(opponent, PolicyPlayer):
@@ -224,9 +242,9 @@ def _columns(played: Played) -> list[Column]:
     found = records.columns(played.generation.team.info)
     if played.generation.opponent is not None:
         found += records.columns(played.generation.opponent.info, prefix="opponent_")
-    found.append(Column("champion_score", float(played.tested.fitness.mean()), must_be_finite=True))
+    found.append(Column("champion_score", float(np.mean(played.tested.fitness)), must_be_finite=True))
     for reward in played.tested.agent_reward[1:]:
-        found.append(Column("opponent_score", float(reward.mean()), must_be_finite=True))
+        found.append(Column("opponent_score", float(np.mean(reward)), must_be_finite=True))
     return found
 
 

@@ -29,8 +29,34 @@ def lock(folder: Path) -> filelock.BaseFileLock:
     try:
         held.acquire(timeout=0)
     except filelock.Timeout as error:
-        raise UserError(f"Another process works in '{folder}'; wait for its end, or stop it.") from error
+        raise taken(folder) from error
     return held
+
+
+def taken(folder: Path) -> UserError:
+    """That somebody else works in a folder."""
+    return UserError(f"Another process works in '{folder}'; wait for its end, or stop it.")
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether some process works in a folder just now."""
+    if not (folder / LOCK).exists():
+        return False
+    try:
+        lock(folder).release()
+    except UserError:
+        return True
+    except OSError:  # a folder that is read-only is nobody's
+        return False
+    return False
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, or say in one sentence that the system does not allow it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"The folder '{folder}' cannot be written ({error.strerror}); choose another --out.") from error
 
 
 class StoppedError(UserError):

@@ -8,6 +8,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 
 from merlax import config, envs, files
@@ -198,4 +199,8 @@ def versions() -> dict[str, Any]:
     """What else it takes to repeat a run."""
     packages = ("merlax", "jax", "jaxlib", "equinox", "optax", "numpy")
     found = {name: importlib.metadata.version(name) for name in packages}
-    return {"versions": found | {"python": platform.python_version()}, "devices": devices.count()}
+    return {
+        "versions": found | {"python": platform.python_version()},
+        "devices": devices.total(),
+        "processes": jax.process_count(),
+    }

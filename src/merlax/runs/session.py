@@ -9,7 +9,7 @@ import shutil
 import signal
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import jax
 
@@ -19,8 +19,8 @@ from merlax.config import Count
 from merlax.core import devices
 from merlax.envs.base import Env
 from merlax.envs.check import refuse_misshapen
-from merlax.runs import checkpoints, evaluation, loop, memory, process, progress, reader, replays, setup, teams
-from merlax.runs.checkpoints import EVERY_SECONDS, Saver
+from merlax.runs import checkpoints, evaluation, hosts, loop, memory, process, progress, reader, replays, setup, teams
+from merlax.runs.checkpoints import EVERY_SECONDS, Onlooker, Saver
 from merlax.runs.loop import Ending
 from merlax.runs.reader import Run
 from merlax.runs.recorders import Beginning, Recorder
@@ -41,9 +41,32 @@ def train(
     ignore_memory: bool = False,
 ) -> tuple[Run, Ending]:
     """Make a new run."""
-    path = check(planned, out, force, every, ignore_memory=ignore_memory)
-    folder = RunFolder(path, planned.record(), force=force)
+    hosts.compare(planned.record())
+    folder = hosts.announce(
+        lambda: RunFolder(check(planned, out, force, every, ignore_memory=ignore_memory), planned.record(), force=force)
+    )
     return _go(planned, folder, recorders, every)
+
+
+def follow(planned: Setup) -> Ending:
+    """Take part in a new run that the first process makes."""
+    hosts.compare(planned.record())
+    hosts.hear()
+    return _follow(planned)
+
+
+def follow_resumed(path: Path, env: Env | None = None, algorithm: Algorithm | None = None) -> Ending:
+    """Take part in a run that the first process continues."""
+    told = hosts.hear()
+    return _follow(setup.from_record(told["config"], path, env, algorithm), resume=not told["restart"])
+
+
+def _follow(planned: Setup, *, resume: bool = False) -> Ending:
+    beginning = Beginning(Path(), planned.title, {}, planned.frames)
+    with process.caught_signals() as caught:
+        return loop.run(
+            planned.game(), hosts.Bystander(), [], Onlooker(), beginning, caught, seed=planned.seed, resume=resume
+        )
 
 
 def check(
@@ -62,6 +85,26 @@ def check(
     return path
 
 
+Standing = Literal["finished", "interrupted", ""]
+
+
+def standing(record: dict[str, Any] | None, path: Path, number: int | None = None) -> Standing:
+    """How far a folder is with exactly the run of this record; nothing if it must start anew.
+
+    Where a number of devices is given, what was made on another number cannot be continued.
+    """
+    try:
+        found = reader.read_config(path)
+    except UserError:
+        return ""
+    if record is None or {name: found.get(name) for name in record} != record:
+        return ""
+    if reader.is_finished(path):
+        return "finished"
+    same = number is None or found.get("devices") == number
+    return "interrupted" if same and checkpoints.all_of(path / checkpoints.FOLDER) else ""
+
+
 def resume(
     path: Path,
     recorders: Sequence[Recorder],
@@ -73,16 +116,19 @@ def resume(
     ignore_memory: bool = False,
 ) -> tuple[Run, Ending]:
     """Continue a run that was interrupted, on as many devices as it had; or, on purpose, start it anew."""
-    data = reader.read_config(path)
+    if hosts.count() > 1:
+        told = {"restart": restart}
+        data = hosts.announce(lambda: _resumable(path, restart), lambda data: told | {"config": data})
+        planned = setup.from_record(data, path, env, algorithm)
+        _warn_of_versions(data)
+        _warn_of_processes(data, path)
+        return _go(planned, RunFolder(path), recorders, every, resume=not restart, restart=restart)
+    data = _resumable(path, restart)
     number = config.checked(data.get("devices"), Count, f"'devices' in '{path / 'config.json'}'")
-    obstacle = _obstacle(path, restart)
-    if obstacle and (path / process.LOCK).exists():
-        with contextlib.suppress(OSError):  # a folder that is read-only is nobody's
-            process.lock(path).release()  # a run that somebody is just making may look like that
-    if reader.is_finished(path):
-        _drop_checkpoints(path)  # those that a process left which was killed at its very end
-    _refuse(obstacle)  # before anything is touched
     devices.prepare(number)
+    if data.get("processes", 1) > 1:
+        _warn_of_processes(data, path)
+        number = min(number, jax.device_count())
     if number > jax.device_count():
         raise UserError(
             f"The run in '{path}' was made on {number} devices but there are {jax.device_count()} here; resume it on "
@@ -94,6 +140,18 @@ def resume(
             memory.check(planned.game())
         _warn_of_versions(data)
         return _go(planned, RunFolder(path), recorders, every, resume=not restart, restart=restart)
+
+
+def _resumable(path: Path, restart: bool) -> dict[str, Any]:
+    """What the folder says of a run that can be continued; else refuse, before anything is touched."""
+    data = reader.read_config(path)
+    obstacle = _obstacle(path, restart)
+    if obstacle and process.is_locked(path):  # a run that somebody is just making may look like that
+        raise process.taken(path)
+    if reader.is_finished(path):
+        _drop_checkpoints(path)  # those that a process left which was killed at its very end
+    _refuse(obstacle)
+    return data
 
 
 def _go(
@@ -194,6 +252,17 @@ def _obstacle(path: Path, restart: bool) -> str:
     else:
         return ""
     return f"{found}, or start anew with --restart (in Python restart=True), which keeps the old rows aside."
+
+
+def _warn_of_processes(data: dict[str, Any], path: Path) -> None:
+    """Numbers promise to be the same only with as many devices in as many processes."""
+    before, now = (data.get("processes", 1), data.get("devices")), (hosts.count(), jax.device_count())
+    if before != now:
+        _LOG.warning(
+            "The run in '%s' was made by %s process(es) with %s devices in all and goes on with %s and %s, so the last "
+            "bits of its numbers may differ.",
+            path, *before, *now,
+        )  # fmt: skip
 
 
 def _warn_of_versions(data: dict[str, Any]) -> None:
