@@ -13,7 +13,7 @@ EXAMPLES = ROOT / "examples"
 # Arguments with which an example takes a moment.
 SMALL = {
     "change_settings": ["30000"],
-    "compare_algorithms": ["600", "ea,td3"],
+    "compare_algorithms": ["1500", "ea,td3"],
     "cross_play": ["3000"],
     "frozen_opponent": ["3000"],
     "generations_by_hand": ["2"],
@@ -50,7 +50,9 @@ def played(tmp_path_factory):
     environment = os.environ | {"PYTHONPATH": str(EXAMPLES)}
     ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900)
     assert ended.returncode == 0, ended.stderr
-    return json.loads(ended.stdout.splitlines()[-1])
+    told = json.loads(ended.stdout.splitlines()[-1])
+    print({name: round(each["seconds"], 1) for name, each in told.items()})
+    return told
 
 
 @pytest.mark.slow

@@ -26,8 +26,11 @@ class FieldsAreParameters(griffe.Extension):
         fields = [field for field in dataclasses.fields(found) if field.init]
         if fields and not any(section.kind.value == "parameters" for section in cls.docstring.parse("google")):
             hints, texts = typing.get_type_hints(found, include_extras=True), docstrings(found)
-            lines = [f"    {each.name} ({kind(hints[each.name])}): {texts.get(each.name, '')}" for each in fields]
-            head, mark, example = cls.docstring.value.partition("\n\nExample:")
+            lines = [
+                f"    {each.name} ({kind(hints[each.name])}): {texts.get(each.name) or about(hints[each.name])}"
+                for each in fields
+            ]
+            head, mark, example = cls.docstring.value.partition("\n\nExamples:")
             cls.docstring.value = head + "\n\nArgs:\n" + "\n".join(lines) + mark + example
         cls.docstring.parser = griffe.Parser.google
 
@@ -42,6 +45,12 @@ def docstrings(cls: type) -> dict[str, str]:
                 if member.is_attribute and member.docstring:
                     texts[name] = " ".join(member.docstring.value.split())
     return texts
+
+
+def about(hint: Any) -> str:
+    """What a part is for: the first sentence of its class."""
+    part = typing.get_args(typing.get_args(hint)[0])[0] if typing.get_origin(hint) is typing.Annotated else hint
+    return (inspect.getdoc(part) or "").split("\n\n")[0]
 
 
 def kind(hint: Any) -> str:

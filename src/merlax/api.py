@@ -58,6 +58,13 @@ def train(
             recorders, such as `merlax.Tracker("wandb")`.
         checkpoint_every: Seconds between two checkpoints (0: after every generation).
         ignore_memory: Begin even if the run does not seem to fit into this machine's memory.
+
+    Examples:
+        >>> run = merlax.train("two-rovers", "ea", frames=1_200, out="runs/tiny", quiet=True)
+        >>> print(run.path)
+        runs/tiny
+        >>> int(run.progress["frames"][-1])
+        1200
     """
     planned = setup.plan(
         env, algorithm, frames=frames, seed=seed, preset=preset, settings=settings, opponent=opponent
@@ -89,6 +96,15 @@ def resume(
         callbacks: As for `train`.
         checkpoint_every: Seconds between two checkpoints (0: after every generation).
         ignore_memory: As for `train`.
+
+    Examples:
+        A run that a callback ended after its first generation:
+
+        >>> first = lambda row: True
+        >>> run = merlax.train("two-rovers", "ea", frames=1_200, out="runs/cut", quiet=True, callbacks=[first])
+        >>> run = merlax.resume("runs/cut", quiet=True)
+        >>> len(run.progress["frames"])
+        2
     """
     listeners = [*terminal.display(quiet), *recorders.recorders(callbacks)]
     opened, ending = session.resume(
@@ -103,6 +119,11 @@ def load(run: str | Path, env: Env | None = None) -> Run:
     Args:
         run: The folder.
         env: The world again, if it is one of your own.
+
+    Examples:
+        >>> run = merlax.load("runs/tiny")
+        >>> run.config["seed"]
+        2019
     """
     return reader.load(run, env)
 
@@ -122,6 +143,11 @@ def evaluate(
         seed: Of the instances.
         against: In a contest "scripted", or a run whose opponent to meet instead of the run's own.
         env: The world again, if it is one of your own.
+
+    Examples:
+        >>> score = merlax.evaluate("runs/tiny", episodes=4)
+        >>> score.episodes, 0.0 <= score.mean <= 1.0
+        (4, True)
     """
     evaluation.check_episodes(episodes)
     devices.prepare()
@@ -143,6 +169,12 @@ def play_each_other(
         episodes: How many fresh instances each pair plays.
         seed: Of the instances.
         env: The world again, if it is one of your own.
+
+    Examples:
+        >>> run = merlax.train("keep-away", "ea", frames=2_500, opponent="scripted", out="runs/contest", quiet=True)
+        >>> matrix = merlax.play_each_other([run], episodes=4)
+        >>> matrix.teams, matrix.opponents
+        (('contest',), ('scripted',))
     """
     evaluation.check_episodes(episodes)
     devices.prepare()
@@ -172,6 +204,10 @@ def plot(run: Run | str | Path, out: str | Path, env: Env | None = None) -> Path
         run: A run, or its folder.
         out: The file to write: .png, .pdf or .svg.
         env: The world again, if it is one of your own.
+
+    Examples:
+        >>> merlax.plot("runs/tiny", "curve.png").exists()
+        True
     """
     session.plot(_open(run, env), Path(out))
     return Path(out)
@@ -185,6 +221,10 @@ def render(run: Run | str | Path, out: str | Path, seed: int = 0, env: Env | Non
         out: The file to write: .gif for an animation; .png, .pdf or .svg for a picture.
         seed: Of the instance.
         env: The world again, if it is one of your own.
+
+    Examples:
+        >>> merlax.render("runs/tiny", "episode.png").exists()
+        True
     """
     devices.prepare()
     run = _open(run, env)

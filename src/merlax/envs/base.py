@@ -24,7 +24,15 @@ StepResult: TypeAlias = tuple[PerSide, State, PerSide, Flag, Flag, dict[str, Arr
 
 @dataclasses.dataclass(frozen=True)
 class Box:
-    """A vector of numbers: of any size as an observation, in [-1, 1] as an action."""
+    """A vector of numbers: of any size as an observation, in [-1, 1] as an action.
+
+    Args:
+        size: How many numbers.
+
+    Examples:
+        >>> merlax.Box(3)
+        Box(size=3)
+    """
 
     size: int
 
@@ -34,6 +42,15 @@ class Side:
     """One side of a world: the observation and the action space of each of its agents.
 
     Arrays have a row for every agent, as wide as the widest space.
+
+    Args:
+        obs: The observation space of each agent.
+        action: The action space of each agent.
+
+    Examples:
+        >>> side = merlax.Side.equal(num_agents=2, obs_size=5, act_size=1)
+        >>> side.num_agents, side.obs_size, side.act_size
+        (2, 5, 1)
     """
 
     obs: tuple[Box, ...]
@@ -41,7 +58,13 @@ class Side:
 
     @classmethod
     def equal(cls, num_agents: int, obs_size: int, act_size: int) -> Side:
-        """A side whose agents are all alike."""
+        """A side whose agents are all alike.
+
+        Args:
+            num_agents: How many there are.
+            obs_size: Numbers that each sees.
+            act_size: Numbers that each does.
+        """
         return cls((Box(obs_size),) * num_agents, (Box(act_size),) * num_agents)
 
     @property
@@ -66,6 +89,15 @@ class Env(Protocol):
 
     `reward.team` summed over an episode is a team's fitness; `reward.agent` is what each agent learns from. The two
     never mix inside a world. There is no auto-reset: the last observation of an episode is the true one.
+
+    Examples:
+        >>> env = merlax.make("rover-1")
+        >>> isinstance(env, merlax.Env)
+        True
+        >>> obs, state = env.reset(jax.random.key(0))
+        >>> obs, state, reward, terminated, truncated, info = env.step(jax.random.key(1), state, jnp.zeros((3, 2)))
+        >>> obs.shape, reward.agent.shape, bool(truncated)
+        ((3, 76), (3,), False)
     """
 
     @property

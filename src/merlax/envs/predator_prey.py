@@ -21,7 +21,13 @@ TURN_BACK = 0.8  # where the scripted prey starts to turn back
 
 @dataclasses.dataclass(frozen=True)
 class PredatorPrey(Checked):
-    """The team are the predators: it scores one for every predator in contact with the prey after a step."""
+    """The team are the predators: it scores one for every predator in contact with the prey after a step.
+
+    Examples:
+        >>> predators, prey = merlax.PredatorPrey(num_predators=4).sides
+        >>> predators.num_agents, predators.obs_size, prey.obs_size
+        (4, 18, 16)
+    """
 
     num_predators: Few = 3
     """Predators (the team)."""
