@@ -8,15 +8,15 @@ demo: .venv/installed
 	$(BIN)/merlax train rover-3 --frames 1000000 --out runs/demo --force
 
 test: .venv/installed-dev
-	$(BIN)/ruff check src tests benchmarks examples docs
-	$(BIN)/ruff format --check src tests benchmarks examples docs
+	$(BIN)/ruff check src tests benchmarks examples docs/tools
+	$(BIN)/ruff format --check src tests benchmarks examples docs/tools
 	$(BIN)/lint-imports
 	$(BIN)/pyright
 	$(BIN)/pytest -n auto --dist loadfile
 
 # The inner loop: everything but the slow tests, in under two minutes.
 quick: .venv/installed-dev
-	$(BIN)/ruff check src tests benchmarks examples docs
+	$(BIN)/ruff check src tests benchmarks examples docs/tools
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n auto --dist loadfile -m 'not slow'
 

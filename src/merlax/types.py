@@ -29,7 +29,7 @@ class UserError(Exception):
 class Reward(eqx.Module):
     """What one joint step pays one side: the sparse reward of the team, and the dense reward of each agent.
 
-    Args:
+    Attributes:
         team: One number; its sum over an episode is the team's fitness.
         agent: One number for each agent, which it learns from.
 
