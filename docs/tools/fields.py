@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
+import logging
 import types
 import typing
 from typing import Any
@@ -12,6 +13,17 @@ from typing import Any
 import griffe
 
 from merlax.config import Length, Range
+
+
+class WarningsAreErrors(logging.Handler):
+    """A docstring that does not fit its signature ends the build, as a broken link does."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno >= logging.WARNING and "griffe" in record.name:
+            raise SystemExit(f"docs: {record.getMessage()}")
+
+
+logging.getLogger().addHandler(WarningsAreErrors())
 
 
 class FieldsAreParameters(griffe.Extension):
