@@ -75,9 +75,9 @@ def kind(hint: Any) -> str:
     if origin in (types.UnionType, typing.Union):
         return " or ".join(kind(arg) for arg in args)
     if origin is tuple:
-        return f"tuple of {kind(args[0])}" if args[-1] is ... else f"({', '.join(kind(arg) for arg in args)})"
+        return f"tuple, each a {kind(args[0])}" if args[-1] is ... else f"({', '.join(kind(arg) for arg in args)})"
     plain = {int: "whole number", float: "number", bool: "True or False", str: "text", type(None): "nothing"}
-    return plain.get(hint) or f"`{getattr(hint, '__name__', str(hint))}`"
+    return plain.get(hint) or getattr(hint, "__name__", str(hint))
 
 
 def bounds(limit: Any) -> str:
