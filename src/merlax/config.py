@@ -74,7 +74,7 @@ class Checked:
         >>> merlax.Fitness(episodes=0)
         Traceback (most recent call last):
             ...
-        merlax.types.UserError: episodes is 0; choose a whole number of at least 1.
+        merlax.types.UserError: episodes is 0; make it a whole number of at least 1.
     """
 
     _known: ClassVar[dict[str, type]] = {}  # by the name under which files mention them
