@@ -11,14 +11,17 @@ import jax.numpy as jnp
 import pytest
 
 import merlax
+from merlax.algorithms import presets
+from merlax.envs import registry
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Examples write here, as a reader would, one after the other."""
+    """Examples write here, one after the other, and what they register is forgotten."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("examples"))
-        patch.setenv("WANDB_MODE", "offline")
+        patch.setattr(registry, "_WORLDS", {**registry._WORLDS})
+        patch.setattr(presets, "_REGISTERED", {**presets._REGISTERED})
         yield
 
 
