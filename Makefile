@@ -2,23 +2,29 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test quick learn clean
+.PHONY: demo test quick docs learn clean
 
 demo: .venv/installed
 	$(BIN)/merlax train rover-3 --frames 1000000 --out runs/demo --force
 
 test: .venv/installed-dev
-	$(BIN)/ruff check src tests benchmarks examples
-	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples docs/tools
+	$(BIN)/ruff format --check src tests benchmarks examples docs/tools
 	$(BIN)/lint-imports
 	$(BIN)/pyright
 	$(BIN)/pytest -n auto --dist loadfile
 
 # The inner loop: everything but the slow tests, in under two minutes.
 quick: .venv/installed-dev
-	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples docs/tools
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n auto --dist loadfile -m 'not slow'
+
+# The site, in site/docs/index.html; a warning is an error. The pages link to results and examples, so these lie beside it.
+docs: .venv/installed-docs
+	rm -rf site
+	$(BIN)/zensical build --clean --strict
+	cp -r results examples site/
 
 # The scores of docs/results.md, from scratch: well over an hour on 2 cores.
 learn: .venv/installed
@@ -34,5 +40,9 @@ learn: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@
 
+.venv/installed-docs: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch $@
+
 clean:
-	rm -rf .venv runs
+	rm -rf .venv runs site

@@ -62,6 +62,13 @@ def train(
             recorders, such as `merlax.Tracker("wandb")`.
         checkpoint_every: Seconds between two checkpoints (0: after every generation).
         ignore_memory: Begin even if the run does not seem to fit into this machine's memory.
+
+    Examples:
+        >>> run = merlax.train("two-rovers", "ea", frames=1_200, out="runs/tiny", quiet=True)
+        >>> print(run.path)
+        runs/tiny
+        >>> int(run.progress["frames"][-1])
+        1200
     """
     planned = setup.plan(
         env, algorithm, frames=frames, seed=seed, preset=preset, settings=settings, opponent=opponent
@@ -93,6 +100,15 @@ def resume(
         callbacks: As for `train`.
         checkpoint_every: Seconds between two checkpoints (0: after every generation).
         ignore_memory: As for `train`.
+
+    Examples:
+        A run that a callback ended after its first generation:
+
+        >>> first = lambda row: True
+        >>> run = merlax.train("two-rovers", "ea", frames=1_200, out="runs/cut", quiet=True, callbacks=[first])
+        >>> run = merlax.resume("runs/cut", quiet=True)
+        >>> len(run.progress["frames"])
+        2
     """
     listeners = [*terminal.display(quiet), *recorders.recorders(callbacks)]
     opened, ending = session.resume(
@@ -108,6 +124,10 @@ def check(env: str | Env) -> list[str]:
 
     Args:
         env: A world, or the name of one.
+
+    Examples:
+        >>> merlax.check("two-rovers")
+        []
     """
     return envs.check(envs.make(env) if isinstance(env, str) else env)
 
@@ -118,6 +138,11 @@ def load(run: str | Path, env: Env | None = None) -> Run:
     Args:
         run: The folder.
         env: The world again, if it is one of your own.
+
+    Examples:
+        >>> run = merlax.load("runs/tiny")
+        >>> run.config["seed"]
+        2019
     """
     return reader.load(run, env)
 
@@ -139,6 +164,11 @@ def evaluate(
         against: In a contest "scripted", or a run whose opponent to meet instead of the run's own.
         env: The world of a run again, if it is one of your own.
         team: A hand rule that plays instead of a champion: "scripted", or another of the world's own, or "still".
+
+    Examples:
+        >>> score = merlax.evaluate("runs/tiny", episodes=4)
+        >>> score.episodes, 0.0 <= score.mean <= 1.0
+        (4, True)
     """
     evaluation.check_episodes(episodes)
     devices.prepare()
@@ -161,6 +191,12 @@ def play_each_other(
         episodes: How many fresh instances each pair plays.
         seed: Of the instances.
         env: The world again, if it is one of your own.
+
+    Examples:
+        >>> run = merlax.train("keep-away", "ea", frames=2_500, opponent="scripted", out="runs/contest", quiet=True)
+        >>> matrix = merlax.play_each_other([run], episodes=4)
+        >>> matrix.teams, matrix.opponents
+        (('contest', 'scripted'), ('scripted',))
     """
     evaluation.check_episodes(episodes)
     devices.prepare()
@@ -190,6 +226,10 @@ def plot(run: Run | str | Path, out: str | Path, env: Env | None = None) -> Path
         run: A run, or its folder.
         out: The file to write: .png, .pdf or .svg.
         env: The world again, if it is one of your own.
+
+    Examples:
+        >>> merlax.plot("runs/tiny", "curve.png").exists()
+        True
     """
     session.plot(_open(run, env), Path(out))
     return Path(out)
@@ -215,6 +255,10 @@ def render(
         team: A hand rule that plays instead of a champion, as for `evaluate`.
         compare: Another run on the same world, or the name of a hand rule, to be seen beside it on the same instances.
         episodes: How many instances a page holds to choose from, 5 by default; a film or a picture shows one.
+
+    Examples:
+        >>> merlax.render("runs/tiny", "episode.png").exists()
+        True
     """
     devices.prepare()
     first = teams.find(run, team, env)
@@ -238,6 +282,11 @@ def diagnose(
         seed: Of the instances.
         env: The world of a run again, if it is one of your own.
         team: A hand rule that plays instead of a champion, as for `evaluate`.
+
+    Examples:
+        >>> found = merlax.diagnose("runs/tiny", episodes=4)
+        >>> found.score.episodes
+        4
     """
     evaluation.check_episodes(episodes)
     devices.prepare()
@@ -250,6 +299,10 @@ def plot_diagnosis(found: Diagnosis, out: str | Path) -> Path:
     Args:
         found: What `diagnose` returned.
         out: The file to write: .png, .pdf or .svg.
+
+    Examples:
+        >>> merlax.plot_diagnosis(merlax.diagnose("runs/tiny", episodes=4), "why.png").exists()
+        True
     """
     bars = [Bars(f.says, f.classes, f.values, f.percent, f.interval95) for f in found.findings[1:]]
     figures.draw_diagnosis(found.scores, bars, Path(out), title=f"{found.title}: {found.score}")
@@ -263,6 +316,10 @@ def report(runs: Sequence[str | Path], out: str | Path, env: Env | None = None) 
         runs: Run folders, or folders that hold some; those on different worlds are shown world by world.
         out: The file to write: .html.
         env: The world again, if it is one of your own, so that its best team can be seen.
+
+    Examples:
+        >>> merlax.report(["runs/tiny"], "report.html")
+        []
     """
     from merlax.experiments import dossier  # which takes SciPy, that nothing else here needs
 

@@ -68,7 +68,14 @@ Layers = Annotated[tuple[Count, ...], Length(1, 32)]
 
 @dataclasses.dataclass(frozen=True)
 class Checked:
-    """A dataclass that refuses values other than its fields declare. Checks over several fields join in `check`."""
+    """A dataclass that refuses values other than its fields declare. Checks over several fields join in `check`.
+
+    Examples:
+        >>> merlax.Fitness(episodes=0)
+        Traceback (most recent call last):
+            ...
+        merlax.types.UserError: episodes is 0; make it a whole number of at least 1.
+    """
 
     _known: ClassVar[dict[str, type]] = {}  # by the name under which files mention them
 

@@ -16,11 +16,28 @@ Keys: TypeAlias = jaxtyping.Key[Array, "..."]  # a batch of them
 
 
 class UserError(Exception):
-    """A mistake of the caller's, explained in one sentence that says what to change."""
+    """A mistake of the caller's, explained in one sentence that says what to change.
+
+    Examples:
+        >>> merlax.make("rover-33")
+        Traceback (most recent call last):
+            ...
+        merlax.types.UserError: There is no world 'rover-33' (did you mean 'rover-3'?); `merlax envs` lists them all.
+    """
 
 
 class Reward(eqx.Module):
-    """What one joint step pays one side: the sparse reward of the team, and the dense reward of each agent."""
+    """What one joint step pays one side: the sparse reward of the team, and the dense reward of each agent.
+
+    Attributes:
+        team: One number; its sum over an episode is the team's fitness.
+        agent: One number for each agent, which it learns from.
+
+    Examples:
+        >>> reward = merlax.Reward(team=jnp.zeros(()), agent=jnp.array([0.5, 1.0]))
+        >>> reward.agent.shape
+        (2,)
+    """
 
     team: Float[Array, ""]
     agent: Float[Array, " agent"]

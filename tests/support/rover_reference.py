@@ -1,4 +1,4 @@
-"""The rover domain once more, in NumPy and double precision, written from its description (docs/worlds.md) alone.
+"""The rover domain once more, in NumPy and double precision, written from its description (docs/worlds/rover.md) alone.
 
 All arrays have a leading episode axis. The world never ends by itself: it says when it would.
 """

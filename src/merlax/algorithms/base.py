@@ -22,7 +22,16 @@ Episodes: TypeAlias = tuple[Episode, ...]  # the same without transitions
 
 @dataclasses.dataclass(frozen=True)
 class Seat:
-    """One side of a world, as the algorithm that trains it sees it."""
+    """One side of a world, as the algorithm that trains it sees it.
+
+    Args:
+        env: The world.
+        index: Which of its sides; 0 is the team.
+
+    Examples:
+        >>> merlax.Seat(merlax.make("predator-prey"), index=1).side.num_agents
+        1
+    """
 
     env: Env
     index: int = 0  # 0: the team
@@ -43,6 +52,10 @@ class Algorithm(Checked, abc.ABC):
 
     It is a frozen dataclass, so hashable, and knows no world: whatever depends on one comes as an argument. The state
     is a pytree of its own choice.
+
+    Examples:
+        >>> isinstance(merlax.Merl(population=20), merlax.Algorithm)
+        True
     """
 
     learns: ClassVar[bool] = True

@@ -28,7 +28,12 @@ class EaState(eqx.Module):
 
 @dataclasses.dataclass(frozen=True)
 class Ea(Evolutionary):
-    """The evolutionary algorithm."""
+    """The evolutionary algorithm.
+
+    Examples:
+        >>> merlax.Ea(population=50, mutation=merlax.GaussianMutation(strength=0.05)).population
+        50
+    """
 
     def start(self, key: Key, seat: Seat) -> EaState:
         """A random population."""

@@ -36,7 +36,12 @@ class EsState(eqx.Module):
 
 @dataclasses.dataclass(frozen=True)
 class Es(Algorithm):
-    """The evolution strategy."""
+    """The evolution strategy.
+
+    Examples:
+        >>> merlax.Es(population=200, sigma=0.05).rate
+        0.01
+    """
 
     population: Annotated[int, Range(2, LARGEST)] = 100
     """Teams per generation, in mirrored pairs."""

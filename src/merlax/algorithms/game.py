@@ -51,6 +51,18 @@ class Game:
 
     `init` and `step` compile what they do. Within a program of the caller's own, such as `jax.jit(jax.vmap(game.step))`
     over seeds, they are plain functions.
+
+    Args:
+        env: The world.
+        algorithm: Trains the team.
+        opponent: In a contest the algorithm on the other side.
+
+    Examples:
+        >>> game = merlax.Game(merlax.make("two-rovers"), merlax.preset("fast", "two-rovers", "ea"))
+        >>> state = game.init(jax.random.key(0))
+        >>> state, generation = game.step(jax.random.key(1), state)
+        >>> int(generation.frames)
+        600
     """
 
     env: Env

@@ -86,7 +86,13 @@ class OffPolicy(InPieces):
 
 @dataclasses.dataclass(frozen=True)
 class Gradient(OffPolicy):
-    """A gradient learner that explores by itself."""
+    """A gradient learner that explores by itself.
+
+    Examples:
+        >>> matd3 = merlax.Gradient(learner=merlax.Td3(critic="joint", order="joint", critic_hidden=(300, 300)))
+        >>> matd3.explore_episodes
+        50
+    """
 
     explore_episodes: Count = 50
     """Noisy episodes per generation (rollout size)."""

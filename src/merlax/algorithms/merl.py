@@ -67,7 +67,14 @@ class MerlInfo(eqx.Module):
 
 @dataclasses.dataclass(frozen=True)
 class Merl(Evolutionary, InPieces):
-    """MERL. The paper's has one learner; each of several has a reward, a discount and a migrant's slot of its own."""
+    """MERL. The paper's has one learner; each of several has a reward, a discount and a migrant's slot of its own.
+
+    Examples:
+        >>> short, far = merlax.Td3(discount=0.3), merlax.Td3(discount=0.8)
+        >>> merl = merlax.Merl(population=20, learners=(short, far))
+        >>> merl.num_migrants
+        2
+    """
 
     learners: Annotated[tuple[Td3, ...], Length(1, 32)] = (Td3(),)
     tuning: Tuning = Tuning()

@@ -17,7 +17,16 @@ DDPG: dict[str, Any] = {"critics": 1, "delay": 1, "smoothing": 0.0}  # what tell
 
 
 def ddpg(learner: Td3 | None = None, actor_hidden: tuple[int, ...] = (100, 100)) -> OffPolicy:
-    """An opponent that learns by DDPG from its side of all rollouts (paper, §5)."""
+    """An opponent that learns by DDPG from its side of all rollouts (paper, §5).
+
+    Args:
+        learner: Its settings; how many critics, delay and smoothing are DDPG's, whatever it says.
+        actor_hidden: Hidden layers of its policy.
+
+    Examples:
+        >>> merlax.ddpg(merlax.Td3(discount=0.9)).learner.critics
+        1
+    """
     return OffPolicy(dataclasses.replace(learner or Td3(), order="joint", **DDPG), actor_hidden)
 
 

@@ -139,6 +139,11 @@ def register(name: str, algorithm: Algorithm) -> None:
     Args:
         name: What users will write.
         algorithm: The algorithm with its settings; no preset changes them.
+
+    Examples:
+        >>> merlax.register_algorithm("large-ea", merlax.Ea(population=500))
+        >>> merlax.preset("fast", "rover-3", "large-ea").population
+        500
     """
     if name in names() or ":" in name:
         raise UserError(f"The algorithm name '{name}' is taken already, or has a colon; register another one.")
@@ -164,6 +169,12 @@ def preset(name: str, world: str | None, algorithm: str = "merl") -> Algorithm:
         name: "fast" or "paper".
         world: Name of the world, or nothing for a world of your own.
         algorithm: Its name, a registered one, or `module:Name`; the latter two bring their own settings.
+
+    Examples:
+        >>> merlax.preset("paper", "rover-3").population
+        10
+        >>> merlax.preset("paper", "rover-3", "td3").learner.discount
+        0.97
     """
     if name not in PRESETS:
         raise UserError(f"There is no preset '{name}'; choose from {', '.join(PRESETS)}.")

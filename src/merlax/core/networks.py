@@ -38,7 +38,21 @@ class Linear(eqx.Module):
 
 
 class TeamPolicy(eqx.Module):
-    """One network for the whole team: a shared trunk and one head per agent (paper, Figure 2)."""
+    """One network for the whole team: a shared trunk and one head per agent (paper, Figure 2).
+
+    Args:
+        key: Of its random weights.
+        side: For whom it acts.
+        hidden: Sizes of the trunk's layers.
+        init: How weights are drawn.
+        bias: What every bias begins with.
+
+    Examples:
+        >>> side = merlax.Side.equal(num_agents=3, obs_size=4, act_size=2)
+        >>> team = merlax.TeamPolicy(jax.random.key(0), side, hidden=(16,))
+        >>> team(jnp.zeros((3, 4))).shape
+        (3, 2)
+    """
 
     trunk: tuple[Linear, ...]
     heads: Linear  # all heads side by side: outputs are (agent, act), flattened

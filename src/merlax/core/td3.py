@@ -32,7 +32,12 @@ ROWS = 512  # of a minibatch, at least, for every device that takes part: with f
 
 @dataclasses.dataclass(frozen=True)
 class Td3(Checked):
-    """A gradient learner: Tables 1 and 2 of the paper, the gradient half."""
+    """A gradient learner: Tables 1 and 2 of the paper, the gradient half.
+
+    Examples:
+        >>> merlax.Td3(reward="mixed", team_weight=5.0).discount
+        0.5
+    """
 
     reward: Literal["agent", "mixed", "global"] = "agent"
     """agent: each agent's own; global: the team's alone; mixed: agent + `team_weight` × team, each normalised."""

@@ -30,6 +30,15 @@ class Env(Protocol):
 
     `reward.team` summed over an episode is a team's fitness; `reward.agent` is what each agent learns from. The two
     never mix inside a world. There is no auto-reset: the last observation of an episode is the true one.
+
+    Examples:
+        >>> env = merlax.make("rover-1")
+        >>> isinstance(env, merlax.Env)
+        True
+        >>> obs, state = env.reset(jax.random.key(0))
+        >>> obs, state, reward, terminated, truncated, info = env.step(jax.random.key(1), state, jnp.zeros((3, 2)))
+        >>> obs.shape, reward.agent.shape, bool(truncated)
+        ((3, 76), (3,), False)
     """
 
     @property

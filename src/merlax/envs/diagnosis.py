@@ -14,7 +14,20 @@ from merlax.envs.base import State
 
 
 class History(eqx.Module):
-    """One episode of a team, from its first instant on; what follows its end does not belong to it."""
+    """One episode of a team, from its first instant on; what follows its end does not belong to it.
+
+    Args:
+        states: The world's state, with a leading time axis of horizon + 1.
+        actions: What each agent did, step by step.
+        agent_reward: What each was paid.
+        valid: Whether a step was played.
+
+    Examples:
+        >>> ones = jnp.ones((3, 2))
+        >>> history = merlax.History(jnp.arange(4.0), ones[:, :, None], ones, jnp.array([True, True, False]))
+        >>> int(history.steps), float(history.at(history.steps))
+        (2, 2.0)
+    """
 
     states: State  # the world's state, with a leading time axis of horizon + 1
     actions: Float[Array, "time agent act"]
@@ -32,7 +45,18 @@ class History(eqx.Module):
 
 
 class Measure(eqx.Module):
-    """One row of a diagnosis: a number for each class, averaged over everything that it applies to."""
+    """One row of a diagnosis: a number for each class, averaged over everything that it applies to.
+
+    Args:
+        says: What is measured.
+        classes: What the numbers belong to.
+        value: A number for each class, NaN where it does not apply; other axes come first.
+        percent: Whether the numbers are shares.
+
+    Examples:
+        >>> merlax.Measure("touches", ("agent 1", "agent 2"), jnp.array([3.0, 1.0])).classes
+        ('agent 1', 'agent 2')
+    """
 
     says: str = eqx.field(static=True)
     classes: tuple[str, ...] = eqx.field(static=True)

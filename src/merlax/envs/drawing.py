@@ -21,13 +21,20 @@ COLORS = TEAM, OPPONENT, INK, GREY, FAINT, GOLD = "team", "opponent", "ink", "gr
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Points:
-    """Dots of one size on every screen, or arrows where a heading is given."""
+    """Dots of one size on every screen, or arrows where a heading is given.
+
+    Examples:
+        >>> poles = merlax.Points(position=[[0.0, 0.0], [1.0, 0.0]], name="pole", color="ink")
+        >>> poles.trail
+        False
+    """
 
     position: Numbers
-    """[time, thing, 2]"""
+    """[time, thing, 2], or [thing, 2] of what never moves."""
     name: str = ""
     """What one of them is, for the legend: "rover"."""
     color: str = TEAM
+    """One of "team", "opponent", "ink", "grey", "faint", "gold", or any "#rrggbb"."""
     heading: Numbers | None = None
     """[time, thing]: radians from +x, counter-clockwise."""
     lit: Numbers | None = None
@@ -42,16 +49,29 @@ class Points:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Circles(Points):
-    """Round things with a radius in the world's own units: bodies, landmarks, regions. Who is lit has a golden rim."""
+    """Round things with a radius in the world's own units: bodies, landmarks, regions. Who is lit has a golden rim.
+
+    Examples:
+        >>> goal = merlax.Circles(position=[[0.5, 0.5]], radius=0.1, name="goal", style="ring")
+        >>> goal.radius
+        0.1
+    """
 
     radius: Numbers
     """One for all, or [thing]."""
     style: Literal["solid", "ring", "dashed"] = "solid"
+    """Filled, a line, or a dashed one."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Labels:
-    """A few letters at places."""
+    """A few letters at places.
+
+    Examples:
+        >>> signs = merlax.Labels(position=[[0.0, 0.0]], text=[["start"]])
+        >>> signs.text
+        [['start']]
+    """
 
     position: Numbers
     """[time, thing, 2]"""
@@ -64,23 +84,39 @@ Mark: TypeAlias = Points | Circles | Labels
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Sectors:
-    """A part of an agent's observation that tells of directions: sector 0 begins at +y, the next is clockwise of it."""
+    """A part of an agent's observation that tells of directions: sector 0 begins at +y, the next is clockwise of it.
+
+    Examples:
+        >>> seen = merlax.Sectors(name="others", first=0, count=4)
+        >>> seen.side
+        0
+    """
 
     name: str
+    """What it tells of."""
     first: int
     """Its place in the observation."""
     count: int
+    """How many sectors there are."""
     color: str = INK
+    """As for points."""
     side: int = 0
+    """The side whose agents see so."""
     power: float = 1.0
     """A sector is drawn as long as its value, where that is positive, to this power; 1 is the longest."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """How one episode looks; what comes later lies on top."""
+    """How one episode looks; what comes later lies on top.
+
+    Examples:
+        >>> merlax.Drawing(marks=[merlax.Points(position=[[0.0, 0.0]])], title="one point").title
+        'one point'
+    """
 
     marks: Sequence[Mark]
+    """What there is to see."""
     title: str = ""
     """The world in a few words."""
     score: Numbers | None = None
@@ -90,6 +126,7 @@ class Drawing:
     box: tuple[tuple[float, float], tuple[float, float]] | None = None
     """Two corners of the world's own ground."""
     sectors: Sequence[Sectors] = ()
+    """What an agent sees around itself, shown when somebody points at it."""
 
 
 @runtime_checkable

@@ -21,7 +21,13 @@ LANDMARK_SIZE = 0.05  # landmarks do not collide, so that their size is only dra
 
 @dataclasses.dataclass(frozen=True)
 class KeepAway(Checked):
-    """Each agent loses its distance to the target, and the team the sum; the opponent does not know the target."""
+    """Each agent loses its distance to the target, and the team the sum; the opponent does not know the target.
+
+    Examples:
+        >>> agents, opponent = merlax.KeepAway().sides
+        >>> agents.num_agents, agents.obs_size, opponent.obs_size
+        (2, 21, 10)
+    """
 
     num_agents: Few = 2
     """Agents (the team); the opponent comes on top."""

@@ -23,7 +23,13 @@ BODY_SIZE, LANDMARK_SIZE = 0.15, 0.08
 
 @dataclasses.dataclass(frozen=True)
 class PhysicalDeception(Checked):
-    """The team scores how much nearer to the target its best agent is than the opponent, who does not know it."""
+    """The team scores how much nearer to the target its best agent is than the opponent, who does not know it.
+
+    Examples:
+        >>> agents, opponent = merlax.PhysicalDeception(num_agents=3).sides
+        >>> agents.num_agents, agents.obs_size, opponent.obs_size
+        (3, 14, 12)
+    """
 
     num_agents: Few = 2
     """Agents (the team); the opponent comes on top."""

@@ -26,7 +26,13 @@ LEAD = 0.5  # units of time by which scripted predators lead the prey
 
 @dataclasses.dataclass(frozen=True)
 class PredatorPrey(Checked):
-    """The team are the predators: it scores one for every predator in contact with the prey after a step."""
+    """The team are the predators: it scores one for every predator in contact with the prey after a step.
+
+    Examples:
+        >>> predators, prey = merlax.PredatorPrey(num_predators=4).sides
+        >>> predators.num_agents, predators.obs_size, prey.obs_size
+        (4, 18, 16)
+    """
 
     num_predators: Few = 3
     """Predators (the team)."""

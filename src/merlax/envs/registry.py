@@ -19,6 +19,11 @@ def register(name: str, constructor: Callable[..., Env]) -> None:
     Args:
         name: What users will write.
         constructor: A world's class, or a function that returns one; its keyword arguments are the world's options.
+
+    Examples:
+        >>> merlax.register("three-rovers", lambda **options: merlax.Rover(num_agents=3, **options))
+        >>> merlax.make("three-rovers", num_poi=2).num_poi
+        2
     """
     if name in _WORLDS or ":" in name:
         raise UserError(f"The world name '{name}' is taken already, or has a colon; register yours under another one.")
@@ -26,7 +31,12 @@ def register(name: str, constructor: Callable[..., Env]) -> None:
 
 
 def ids() -> list[str]:
-    """The names of all registered worlds."""
+    """The names of all registered worlds.
+
+    Examples:
+        >>> merlax.ids()[:3]
+        ['keep-away', 'physical-deception', 'predator-prey']
+    """
     return sorted(_WORLDS)
 
 
@@ -41,6 +51,11 @@ def make(name: str, **options: Any) -> Env:
     Args:
         name: Such as "rover-3", "jaxmarl:MPE_simple_spread_v3" or "my_module:MyWorld".
         options: Fields of the world that are to differ: `make("rover-3", speed="pinned")`.
+
+    Examples:
+        >>> env = merlax.make("rover-3", speed="pinned")
+        >>> env.num_agents, env.coupling, env.horizon
+        (6, 3, 50)
     """
     if adapters.prefix_of(name):
         return _construct(name, lambda **given: adapters.make(name, given), options)

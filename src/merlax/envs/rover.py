@@ -40,7 +40,14 @@ class RoverState(eqx.Module):
 
 @dataclasses.dataclass(frozen=True)
 class Rover(Checked):
-    """The rover domain. A POI is observed once `coupling` rovers are within `observation_distance`."""
+    """The rover domain. A POI is observed once `coupling` rovers are within `observation_distance`.
+
+    Examples:
+        >>> env = merlax.Rover(num_agents=12, coupling=4, num_poi=6)
+        >>> obs, state = env.reset(jax.random.key(0))
+        >>> obs.shape, state.poi.shape
+        ((12, 76), (6, 2))
+    """
 
     num_agents: Few = 6
     """Rovers (N)."""

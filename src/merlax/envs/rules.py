@@ -17,7 +17,13 @@ STILL = "still"  # nobody does anything: every world has it
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """What all agents of a side do, at one instant of one world, and what it is that decides it."""
+    """What all agents of a side do, at one instant of one world, and what it is that decides it.
+
+    Examples:
+        >>> rule = merlax.Rule(lambda obs: jnp.sign(obs[:, :1]), "each away from 0")
+        >>> rule(None, jnp.array([[0.3], [-0.2]])).tolist()
+        [[1.0], [-1.0]]
+    """
 
     act: Callable[[Any], Any]
     """From the agents' observations (as rows), or from the world's state, to what `step` takes of this side."""

@@ -19,14 +19,30 @@ Action: TypeAlias = Float[Array, "_agent _act"]
 
 @dataclasses.dataclass(frozen=True)
 class Box:
-    """A vector of numbers: of any size as an observation, in [-1, 1] as an action."""
+    """A vector of numbers: of any size as an observation, in [-1, 1] as an action.
+
+    Args:
+        size: How many numbers.
+
+    Examples:
+        >>> merlax.Box(3)
+        Box(size=3)
+    """
 
     size: int
 
 
 @dataclasses.dataclass(frozen=True)
 class Discrete:
-    """One of `size` choices, numbered from 0."""
+    """One of `size` choices, numbered from 0.
+
+    Args:
+        size: How many choices.
+
+    Examples:
+        >>> merlax.Discrete(5)
+        Discrete(size=5)
+    """
 
     size: int
 
@@ -45,10 +61,19 @@ class Side:
     `action_rows` translate. A row is as wide as the widest agent's observation; where agents differ, flags that tell
     which kind an agent is of follow it; where choices may be forbidden, flags of those that are legal. The action of
     whoever chooses is a row with a 1 at the choice.
+
+    Examples:
+        >>> side = merlax.Side.equal(num_agents=2, obs_size=5, act_size=1)
+        >>> side.num_agents, side.obs_size, side.act_size
+        (2, 5, 1)
+        >>> merlax.Side(obs=(merlax.Box(4), merlax.Box(2)), action=(merlax.Box(2), merlax.Discrete(3))).alike
+        False
     """
 
     obs: tuple[Box, ...]
+    """The observation space of each agent."""
     action: tuple[Space, ...]
+    """The action space of each agent."""
     masked: bool = False
     """Whether the world's `legal(state)` says which choices there are."""
     leaving: bool = False
@@ -65,7 +90,16 @@ class Side:
         masked: bool = False,
         leaving: bool = False,
     ) -> Side:
-        """A side whose agents are all alike: each acts by `act_size` numbers, or by one of so many `choices`."""
+        """A side whose agents are all alike: each acts by `act_size` numbers, or by one of so many `choices`.
+
+        Args:
+            num_agents: How many there are.
+            obs_size: Numbers that each sees.
+            act_size: Numbers that each does.
+            choices: Of how many each takes one, instead.
+            masked: Whether the world's `legal(state)` says which choices there are.
+            leaving: Whether the world's `present(state)` says who is still there.
+        """
         if (act_size > 0) == (choices > 0):
             raise UserError("An agent acts by numbers or by choices: give Side.equal either act_size or choices.")
         action = Discrete(choices) if choices else Box(act_size)

@@ -8,7 +8,16 @@ from merlax.envs.rover import Rover
 
 
 def two_rovers(**options: Any) -> Rover:
-    """Rover 1 reaches either POI, rover 2 only the second: going for the nearest one halves the score."""
+    """Rover 1 reaches either POI, rover 2 only the second: going for the nearest one halves the score.
+
+    Args:
+        options: Fields of `merlax.Rover` that are to differ.
+
+    Examples:
+        >>> env = merlax.two_rovers(horizon=40)
+        >>> env.num_agents, env.horizon, env.speed
+        (2, 40, 'pinned')
+    """
     fixed: dict[str, Any] = {
         "num_agents": 2,
         "num_poi": 2,

@@ -47,12 +47,22 @@ class Finding:
 
 @dataclasses.dataclass(frozen=True)
 class Diagnosis:
-    """All findings of a team."""
+    """All findings of a team.
+
+    Examples:
+        >>> found = merlax.diagnose("two-rovers", episodes=4, team="scripted")
+        >>> len(found.scores), found.findings[0].says
+        (4, 'score of an episode')
+    """
 
     title: str
+    """Who plays where."""
     score: Score
-    scores: tuple[float, ...]  # of the episodes
+    """What the team scores."""
+    scores: tuple[float, ...]
+    """Of every episode."""
     findings: tuple[Finding, ...]
+    """The rows of the table."""
 
 
 def diagnose(team: Run | Lineup, episodes: int = EPISODES, seed: int = 0) -> Diagnosis:

@@ -28,7 +28,17 @@ _EVALUATION_STREAM = 2**31 - 1
 
 @dataclasses.dataclass(frozen=True)
 class Score:
-    """A team's mean score over fresh episodes, with the half-width of its 95% interval; one episode has none."""
+    """A team's mean score over fresh episodes, with the half-width of its 95% interval; one episode has none.
+
+    Args:
+        mean: Over all episodes.
+        interval95: Half the width of the interval; nothing for a single episode.
+        episodes: How many were played.
+
+    Examples:
+        >>> print(merlax.Score(mean=0.75, interval95=0.05, episodes=200))
+        0.750 ± 0.050
+    """
 
     mean: float
     interval95: float | None

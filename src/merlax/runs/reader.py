@@ -30,7 +30,23 @@ DDPG, SCRIPTED, FROZEN = "ddpg", "scripted", "frozen"  # kinds of opponents
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """A run folder, open for reading."""
+    """A run folder, open for reading.
+
+    Args:
+        path: The folder.
+        config: What its `config.json` says.
+        env: The world.
+        champion: The policy that it kept, a plain function: observations in, actions out.
+        opponent: In a contest the newest opponent that the team met.
+
+    Examples:
+        >>> run = merlax.load("runs/tiny")
+        >>> run.title
+        'two-rovers (speed pinned, encoding clean)'
+        >>> obs, state = run.env.reset(jax.random.key(0))
+        >>> run.champion(obs).shape
+        (2, 2)
+    """
 
     path: Path
     config: dict[str, Any]

@@ -190,6 +190,9 @@ class Tracker:
         library: "wandb" or "trackio"; it must be installed (`pip install 'merlax[wandb]'`).
         project: Where the run appears; its name there is that of its folder.
         options: Whatever else the library's `init` takes.
+
+    Examples:
+        >>> tracker = merlax.Tracker("wandb", project="rovers", mode="offline")
     """
 
     def __init__(self, library: Literal["wandb", "trackio"] = "wandb", project: str = "merlax", **options: Any):

@@ -35,7 +35,12 @@ class FitnessInfo(eqx.Module):
 
 @dataclasses.dataclass(frozen=True)
 class Fitness(Checked):
-    """Episodes per fitness, and how many generations of them count."""
+    """Episodes per fitness, and how many generations of them count.
+
+    Examples:
+        >>> merlax.Fitness(episodes=5, same_instances=True).memory
+        1
+    """
 
     episodes: Count = 10
     """Episodes per fitness (rollouts per fitness, ξ)."""

@@ -34,7 +34,14 @@ class Mutation(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class SinglePointCrossover(Checked, Crossover):
-    """The first parent's weights up to a random cut, the second's from there on (Algorithm 1, line 15)."""
+    """The first parent's weights up to a random cut, the second's from there on (Algorithm 1, line 15).
+
+    Examples:
+        >>> cross = merlax.SinglePointCrossover()
+        >>> child = cross(jax.random.key(0), {"w": jnp.zeros(4)}, {"w": jnp.ones(4)})["w"]
+        >>> float(child[0]), float(child[-1])
+        (0.0, 1.0)
+    """
 
     def __call__(self, key: Key, first: T, second: T) -> T:
         a, unravel = ravel_pytree(first)
@@ -45,7 +52,14 @@ class SinglePointCrossover(Checked, Crossover):
 
 @dataclasses.dataclass(frozen=True)
 class GaussianMutation(Checked, Mutation):
-    """Gaussian noise on a random share of the weights; some change strongly, some are drawn anew (appendix A)."""
+    """Gaussian noise on a random share of the weights; some change strongly, some are drawn anew (appendix A).
+
+    Examples:
+        >>> mutate = merlax.GaussianMutation(probability=1.0, fraction=0.5)
+        >>> child = mutate(jax.random.key(0), {"w": jnp.zeros(1000)})["w"]
+        >>> 400 < int(jnp.sum(child != 0.0)) < 600
+        True
+    """
 
     probability: Share = 0.9
     """Probability that a team that is not an elite is mutated."""

@@ -40,7 +40,14 @@ class Selection(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class TournamentSelection(Checked, Selection):
-    """Elites by rank, then one tournament of distinct candidates for each offspring (appendix B)."""
+    """Elites by rank, then one tournament of distinct candidates for each offspring (appendix B).
+
+    Examples:
+        >>> select = merlax.TournamentSelection(elites=2, tournament=3)
+        >>> fitness = jnp.array([0.1, 0.9, 0.3, 0.7, 0.2])
+        >>> [int(team) for team in select(jax.random.key(0), fitness, size=4).elites]
+        [1, 3]
+    """
 
     elites: Count = 4
     """Teams that survive unchanged (e)."""
@@ -108,6 +115,10 @@ def expected_selection_rate(population: int = 10, elites: int = 4, tournament: i
         elites: Teams that survive unchanged (e).
         tournament: Candidates per tournament (t).
         migrants: Slots that offspring do not get (m).
+
+    Examples:
+        >>> round(merlax.expected_selection_rate(population=10, elites=4, tournament=3), 3)
+        0.474
     """
     _check_size("population", population, MOST_TEAMS)
     TournamentSelection(elites, tournament).check_room(population, population - migrants)

@@ -38,7 +38,12 @@ class TuningState(eqx.Module):
 
 @dataclasses.dataclass(frozen=True)
 class Tuning(Checked):
-    """An evolution strategy over the gains of the learner's inputs."""
+    """An evolution strategy over the gains of the learner's inputs.
+
+    Examples:
+        >>> merlax.Merl(tuning=merlax.Tuning(pairs=40, roles=3)).num_migrants
+        2
+    """
 
     pairs: Annotated[int, Range(0, 1_000_000)] = 0
     """Mirrored pairs of teams per generation, of one episode each (0: nothing is tuned)."""

@@ -1,0 +1,60 @@
+"""Pages lead somewhere: every link between files of this repository, and nothing that needs a network."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+LINK = re.compile(r"\]\(([^()\s]+)\)|(?:src|data|href)=\"([^\"]+)\"")
+SNIPPET = re.compile(r"^--8<-- \"([^\"]+)\"", re.MULTILINE)
+FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+
+
+def links(page: Path) -> list[str]:
+    found = ["".join(pair) for pair in LINK.findall(FENCE.sub("", page.read_text()))]
+    return [link for link in found if not link.startswith("https://")]
+
+
+def anchors(page: Path) -> set[str]:
+    """What the headings of a page are called in links."""
+    titles = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text()), re.MULTILINE)
+    words = [re.sub(r"[^\w\s-]", "", title.lower()).strip() for title in titles]
+    return {re.sub(r"\s+", "-", word) for word in words}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page):
+    for link in links(page):
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        if "replays/" in name:  # played where it was made; else the picture within the object is shown
+            continue
+        assert target.exists(), f"{link} in {page}"
+        assert not anchor or target.suffix != ".md" or anchor in anchors(target), f"{link} in {page}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_a_page_includes_exists(page):
+    assert not [name for name in SNIPPET.findall(page.read_text()) if not (ROOT / name).exists()]
+
+
+def test_every_page_is_in_the_navigation():
+    navigation = (ROOT / "mkdocs.yml").read_text().partition("\nnav:")[2]
+    pages = {str(page.relative_to(ROOT / "docs")) for page in PAGES if page.is_relative_to(ROOT / "docs")}
+    assert set(re.findall(r"[\w/-]+\.md", navigation)) == pages
+
+
+def test_every_public_name_is_in_the_reference():
+    import merlax
+
+    reference = "".join(page.read_text() for page in (ROOT / "docs").rglob("*.md"))
+    described = {path.rsplit(".", 1)[-1] for path in re.findall(r"^::: ([\w.]+)", reference, re.MULTILINE)}
+    renamed = {"register_algorithm": "register"}
+    assert not [name for name in merlax.__all__ if renamed.get(name, name) not in described]
+
+
+def test_the_site_loads_nothing_from_a_network():
+    for name in ("mkdocs.yml", "docs/assets/site.css", "docs/assets/math.js", "docs/assets/katex/katex.min.css"):
+        assert not re.search(r"https?:|url\(//", (ROOT / name).read_text()), name
