@@ -10,10 +10,13 @@ from merlax.runs import forms
 CONFIG = {
     "format": 2, "world": "rover-3", "env": {"num_poi": 4}, "shape": {}, "algorithm": "merl", "preset": "fast",
     "settings": {}, "opponent": {"kind": "ddpg", "settings": {}}, "frames": 100, "seed": 1,
-    "versions": {"jax": "1.0"}, "devices": 2,
+    "versions": {"jax": "1.0"}, "devices": 2, "processes": 1,
 }  # fmt: skip
 FINAL = {"mean": 0.5, "interval95": None, "episodes": 200, "finished": True, "peak_memory_mb": 300}
-SIZES = {"format": 1, "num_agents": 3, "obs_size": 5, "act_size": 2, "hidden": [4, 6], "tuned": False}
+SIZES = {
+    "format": 1, "num_agents": 2, "obs_size": 5, "act_size": 2, "hidden": [4, 6], "tuned": False,
+    "obs_sizes": [1, 2], "act_sizes": [2, 2], "choose": [True, False], "masked": False,
+}  # fmt: skip
 PLACE = {"generation": 3, "frames": 30, "seconds": 0.5, "rounds": 0}
 MANIFEST = {
     "format": 3, "run": {"world": "x"}, "position": PLACE, "arrays": {"a": [[4, 5], "float32", 7]}, "checksum": "abc",

@@ -15,6 +15,9 @@ from merlax.envs.base import Discrete, Side
 
 # Of the softmax by which learners weigh choices. Of 1, 0.3 and 0.1 it learnt fastest (docs/algorithm.md).
 TEMPERATURE = 0.3
+# At least, of the squared outputs of whoever chooses, before their tanh: a softmax needs no outputs near ±1, where a
+# learner that was wrong once would stay.
+PENALTY = 0.05
 
 
 def settle(
@@ -50,6 +53,12 @@ def ways(
     only = jnp.broadcast_to(jax.nn.one_hot(0, side.act_size), outputs.shape)
     weight = _by_kind(side, agents, likely, only)[..., :number]
     return jnp.moveaxis(weight, -1, 0), action
+
+
+def penalty(side: Side, agents: Int[Array, " agent"], given: float) -> Float[Array, "agent 1"]:
+    """The weight of a penalty on each agent's squared outputs before their tanh."""
+    weight = [max(given, PENALTY) if isinstance(space, Discrete) else given for space in side.action]
+    return jnp.asarray(np.array(weight, np.float32))[agents][:, None]
 
 
 def _possible(

@@ -383,13 +383,15 @@ def _actor_loss(
     # Two calls: the gradient of one wide matmul would include the critic's weights.
     (for_actor,), (for_critic,) = first_layers(batch.obs, actor), first_layers(batch.obs, critic)
     raw = _preactivation(actor, for_actor, batch, agents)
+    penalty: Any = config.action_penalty
     if actor.side is None:
         value = critic.complete_with_own(for_critic, batch.action, jnp.tanh(raw))
     else:
+        penalty = actions.penalty(actor.side, agents, config.action_penalty)
         weight, own = actions.ways(actor.side, jnp.tanh(raw), batch.obs, agents)
         values = jax.vmap(lambda each: critic.complete_with_own(for_critic, batch.action, each))(own)
         value = jnp.sum(weight * values, axis=0)
-    return config.action_penalty * jnp.mean(raw**2) - _mean(value, batch.present)
+    return jnp.mean(penalty * raw**2) - _mean(value, batch.present)
 
 
 def _preactivation(

@@ -93,12 +93,12 @@ def wait_for_rows(root: Path, number: int, process: subprocess.Popen[str]) -> No
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 def test_workers_and_heads_are_killed_and_the_rows_are_those_of_this_machine(cluster, tmp_path):
     """One Ray worker is killed, then one run, then the head, which is started again."""
-    root, generations = tmp_path / "there", 200
+    root, generations = tmp_path / "there", 80
     first = head(root, cluster, generations)
-    wait_for_rows(root, 20, first)
+    wait_for_rows(root, 10, first)
     fakes.kill(fakes.parent(fakes.process_of(root / job(1).folder)))
     fakes.kill(fakes.process_of(root / job(2).folder))
-    wait_for_rows(root, 60, first)
+    wait_for_rows(root, 30, first)
     fakes.kill(first.pid)
     first.communicate()
     second = head(root, cluster, generations)
