@@ -55,10 +55,10 @@ def ways(
     return jnp.moveaxis(weight, -1, 0), action
 
 
-def penalty(side: Side, agents: Int[Array, " agent"], given: float) -> Float[Array, "agent 1"]:
+def penalty(side: Side, agents: Int[Array, " agent"], given: float) -> Float[Array, "1 agent 1"]:
     """The weight of a penalty on each agent's squared outputs before their tanh."""
     weight = [max(given, PENALTY) if isinstance(space, Discrete) else given for space in side.action]
-    return jnp.asarray(np.array(weight, np.float32))[agents][:, None]
+    return jnp.asarray(np.array(weight, np.float32))[agents][None, :, None]
 
 
 def _possible(
