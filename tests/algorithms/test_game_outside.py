@@ -6,6 +6,8 @@ import pytest
 
 import merlax
 from merlax.algorithms import Game, presets
+from merlax.core import rollout
+from merlax.core.players import PolicyPlayer
 from merlax.envs.adapters import workers
 from tests.support.tiny import tiny
 
@@ -39,8 +41,5 @@ def test_evolution_learns_what_is_best():
     for generation in range(25):
         state, _ = game.step(jax.random.fold_in(key, generation), state)
     field = game.field(state)
-    from merlax.core import rollout
-    from merlax.core.players import PolicyPlayer
-
     played = rollout.play_test(jax.random.key(2), field, PolicyPlayer(game.champion(state)), 50)
     assert np.mean(played.fitness) > 5.0

@@ -11,6 +11,7 @@ from merlax.types import UserError
 from tests.probes.leavers import Leavers
 
 pytest.importorskip("pettingzoo")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # PettingZoo's tests import old games of its own
 WORLDS = ["two-rovers", "predator-prey"]
 EVERY = ["two-rovers", *(pytest.param(name, marks=pytest.mark.slow) for name in merlax.ids() if name != "two-rovers")]
 

@@ -4,9 +4,10 @@ import pytest
 
 import merlax
 from merlax import envs
-from merlax.envs import adapters, check
+from merlax.envs import adapters
 from merlax.envs.adapters import workers
 from merlax.envs.base import Box, Discrete
+from merlax.envs.check import refuse_misshapen
 from merlax.types import UserError
 
 pytest.importorskip("pettingzoo")
@@ -41,7 +42,7 @@ def test_a_world_has_its_own_options_and_its_own_limit():
     assert merlax.make(SPREAD, N=4) == merlax.make(SPREAD, N=4)
 
 
-def test_agents_of_the_other_side_are_named_by_how_they_begin():
+def test_agents_of_the_other_side_are_named_by_how_they_begin(unchecked):
     env = merlax.make("pettingzoo:mpe2/simple_tag_v3", opponents="agent", team="sum")
     assert [side.num_agents for side in env.sides] == [3, 1]
     with pytest.raises(UserError, match="has no agent 'agnt'"):
@@ -64,7 +65,7 @@ def test_a_world_that_a_seed_does_not_decide_is_told_of(caplog):
     env = merlax.make(OWN, team="sum", trouble="random")
     (found,) = merlax.check(env)
     assert "does not repeat an episode that is reset with the same seed" in found
-    check.refuse_misshapen(env)
+    refuse_misshapen(env)
     assert "does not repeat" in caplog.text
 
 
@@ -80,7 +81,7 @@ def test_a_world_that_a_seed_does_not_decide_is_told_of(caplog):
         ("pettingzoo:builtins:dict", {}, "makes no ParallelEnv"),
     ],
 )
-def test_what_cannot_be_a_world_is_refused(name, options, sentence):
+def test_what_cannot_be_a_world_is_refused(unchecked, name, options, sentence):
     with pytest.raises(UserError, match=sentence):
         _ = merlax.make(name, **options).sides
 

@@ -16,6 +16,7 @@ from merlax.envs.base import Env
 from merlax.types import UserError, suggest
 
 PREFIXES = ("jaxmarl", "jumanji", "pettingzoo")  # each the name of a library, of its extra, and of its module here
+_BESIDE = {"pettingzoo": ("loky",)}  # what else of its extra is needed at once
 
 
 def prefix_of(name: str) -> str | None:
@@ -30,8 +31,8 @@ def is_shipped(name: str) -> bool:
 
 
 def installed(prefix: str) -> bool:
-    """Whether a library is there."""
-    return importlib.util.find_spec(prefix) is not None
+    """Whether a library is there, with all that its extra brings."""
+    return all(importlib.util.find_spec(name) is not None for name in (prefix, *_BESIDE.get(prefix, ())))
 
 
 def ids(prefix: str) -> list[str]:

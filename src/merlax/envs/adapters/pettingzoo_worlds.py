@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-import loky  # noqa: F401  # pyright: ignore[reportMissingImports]  # part of the extra: told now rather than later
 import numpy as np
 
 from merlax import config
@@ -69,6 +68,9 @@ class PettingZoo(Foreign, Outside):
 
     def findings(self) -> tuple[list[str], bool]:
         try:
+            for option in ("steps", "workers", "timeout"):
+                if getattr(self, option) < 0:
+                    raise UserError(f"--env.{option} is {getattr(self, option)}; make it 0 or more.")
             world = self._world("sum", OWN)
             call = (episode.twice, world, [Player() for _ in world.sides], _trial(world))
             played, repeats = workers.run(self, [call], 3)[0]
@@ -116,6 +118,8 @@ def kind(identifier: str) -> type:
     family, slash, name = identifier.partition("/")
     factory = identifier if ":" in identifier else f"{FAMILIES[family]}.{name}:parallel_env"
     needs = NEEDS[family] if slash and ":" not in identifier else ""
+    if not needs:
+        config.import_object(factory)  # which says what is wrong with a module of the user's own
     example = _make(f"pettingzoo:{identifier}", factory, {}, needs)
     made = foreign.subclass(PettingZoo, f"pettingzoo:{identifier}", _options(factory, example))
     made.factory = factory  # type: ignore[attr-defined]
