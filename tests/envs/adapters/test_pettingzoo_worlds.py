@@ -96,3 +96,10 @@ def test_a_package_that_is_missing_is_told_with_the_line_that_installs_it(monkey
 def test_files_name_shipped_worlds_only():
     assert envs.is_known(SPREAD)
     assert not envs.is_known(OWN)
+
+
+def test_multiwalker_has_the_options_of_its_inner_world():
+    pytest.importorskip("Box2D")
+    env = merlax.make("pettingzoo:sisl/multiwalker-v9", team="mean", n_walkers=2, max_cycles=20)
+    assert (env.sides[0].num_agents, env.sides[0].obs_size, env.sides[0].act_size, env.horizon) == (2, 31, 4, 20)
+    assert merlax.check(env) == []

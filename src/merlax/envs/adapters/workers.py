@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
@@ -98,6 +99,7 @@ def _started(size: int) -> Any:
         stop()
     if _pool is None:
         env = ONE_THREAD | QUIET
+        atexit.register(stop)  # before what loky needs for that is gone
         _pool = size, ProcessPoolExecutor(size, initializer=episode.ignore_interrupts, env=env)
     return _pool[1]
 
