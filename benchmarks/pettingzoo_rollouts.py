@@ -1,6 +1,6 @@
 """Rollouts of PettingZoo worlds by worker processes, against one plain loop in this process: frames per second.
 
-python benchmarks/pettingzoo.py --out results/benchmarks/pettingzoo.json
+python benchmarks/pettingzoo_rollouts.py --out results/benchmarks/pettingzoo_rollouts.json
 
 Both play the same episodes of the same team with the same policy in NumPy; the two take turns, so that noise hits both.
 The workers' time has everything in it that training waits for: weights out, transitions back, arrays for JAX. How busy
