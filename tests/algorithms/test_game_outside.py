@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import merlax
-from merlax.algorithms import Game, presets
+from merlax.algorithms import Game
 from merlax.core import rollout
 from merlax.core.players import PolicyPlayer
 from merlax.envs.adapters import workers
@@ -21,7 +21,7 @@ def no_worker_is_left():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", presets.BUILT_IN)
+@pytest.mark.parametrize("name", ["merl", "es", "td3", "matd3"])  # the others are settings of these, but for EA below
 def test_every_algorithm_takes_agents_that_differ_choose_and_leave(name):
     game = Game(merlax.make("pettingzoo:tests.probes.signals:make", team="sum", workers=2), tiny(name))
     state = game.init(jax.random.key(0))
