@@ -14,6 +14,7 @@ from merlax.api import (
     render,
     report,
     resume,
+    to_pettingzoo,
     train,
 )
 from merlax.config import Checked
@@ -101,6 +102,7 @@ __all__ = [
     "render",
     "report",
     "resume",
+    "to_pettingzoo",
     "train",
     "two_rovers",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import signal
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from merlax.algorithms.base import Algorithm
 from merlax.core import devices
 from merlax.core.rollout import Field
 from merlax.envs.base import Env
+from merlax.envs.outside import Outside
 from merlax.figures import page, style
 from merlax.figures.series import Bars
 from merlax.runs import crossplay, diagnosis, evaluation, reader, recorders, replays, session, setup, teams, terminal
@@ -130,6 +132,34 @@ def check(env: str | Env) -> list[str]:
         []
     """
     return envs.check(envs.make(env) if isinstance(env, str) else env)
+
+
+def to_pettingzoo(env: str | Env, render_mode: str | None = None) -> Any:
+    """A world as PettingZoo's `ParallelEnv`: the team is `agent_0`, …, an opponent `opponent_0`, ….
+
+    Each agent is paid its own reward; what pays its team is `team_reward` in its info.
+
+    Args:
+        env: A world, or the name of one.
+        render_mode: "rgb_array", so that `render()` returns a picture.
+
+    Examples:
+        >>> world = merlax.to_pettingzoo("predator-prey")
+        >>> obs, infos = world.reset(seed=0)
+        >>> world.agents
+        ['agent_0', 'agent_1', 'agent_2', 'opponent_0']
+        >>> obs, rewards, terminations, truncations, infos = world.step({agent: [0.0, 0.0] for agent in world.agents})
+        >>> infos["agent_0"]
+        {'team_reward': 0.0}
+    """
+    if importlib.util.find_spec("pettingzoo") is None:
+        raise UserError("PettingZoo is an extra that is not installed: pip install 'merlax[pettingzoo]'.")
+    from merlax.runs.parallel import ParallelWorld
+
+    world = envs.make(env) if isinstance(env, str) else env
+    if isinstance(world, Outside):
+        raise UserError(f"{world.name} is PettingZoo's already; give a world of merlax's.")
+    return ParallelWorld(world, render_mode)
 
 
 def load(run: str | Path, env: Env | None = None) -> Run:

@@ -88,6 +88,11 @@ def test_only_the_filled_part_of_a_buffer_is_stored():
     assert checkpoints.snapshot(state(1, filled=3))["buffer.rows.0"].shape == (1, 3, 2, 16)
 
 
+def test_a_buffer_comes_back_as_that_of_a_world_whose_agents_leave():
+    buffer = {"buffer": replay.create(8, Side.equal(2, obs_size=1, act_size=1, leaving=True))}
+    assert checkpoints.restore(buffer, checkpoints.snapshot(buffer))["buffer"].leaving
+
+
 def test_a_state_with_other_arrays_is_refused(folder):
     other = state(0) | {"weights": jnp.zeros((5, 4))}
     with pytest.raises(UserError, match="weights has another shape or type"):

@@ -13,11 +13,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
 from merlax.algorithms.base import Algorithm, InPieces, Rollouts, Seat
-from merlax.core import devices, processes, records, replay, rollout
+from merlax.core import devices, outside, processes, records, replay, rollout
 from merlax.core.networks import TeamPolicy
 from merlax.core.players import Player, PolicyPlayer
 from merlax.core.rollout import Field
 from merlax.envs.base import Env
+from merlax.envs.outside import traceable
 from merlax.types import Key
 
 
@@ -157,6 +158,7 @@ class Game:
         if self.opponent is not None:
             state = GameState(state.team, _shapes(self.opponent, Seat(self.env, 1), key))
         players, field = self.algorithm.players(state.team), self.field(state)
+        field = dataclasses.replace(field, env=traceable(self.env))
         return _compiled_play.eval_shape(self.algorithm, key, players, field)
 
 
@@ -215,7 +217,11 @@ def _start(algorithm: Algorithm, seat: Seat, key: Key) -> Any:
 
 
 def _play(algorithm: Algorithm, key: Key, players: Any, field: Field) -> Rollouts:
-    """On all devices, those of other processes, too."""
+    """On all devices, those of other processes, too; of a world outside JAX in processes of its own."""
+    if outside.is_outside(field.env):
+        if devices.traced(key, players, field) or processes.number() > 1:
+            field.env.reset(key)  # which refuses it
+        return algorithm.play(key, players, field)
     if devices.traced(key, players, field):
         with devices.inline():
             return algorithm.play(key, players, field)

@@ -24,6 +24,7 @@ from merlax.core import devices, replay
 from merlax.core.rollout import EPISODES_AT_ONCE
 from merlax.core.td3 import Td3
 from merlax.envs.base import Side
+from merlax.envs.outside import traceable
 
 STEP = 8  # numbers of a step beside actions and transitions: its key, rewards and flags
 LIVE = 32  # how often an episode that is played holds what its agents see: as it is, and as worlds and networks see it
@@ -101,6 +102,8 @@ def _(algorithm: Es, seat: Seat) -> Sizes:
 @singledispatch
 def of_rollouts(algorithm: Algorithm, game: Game) -> Sizes:
     """What a generation's rollouts take until both sides have stored them; a user's own algorithm is traced."""
+
+    game = dataclasses.replace(game, env=traceable(game.env))
 
     def play(key: Any) -> Any:
         key_init, key_play = jax.random.split(key)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, PyTree
+from jaxtyping import Array, Bool, Float, PyTree
 
-from merlax.core import devices, processes
+from merlax.core import devices, outside, processes
 from merlax.core.networks import TeamPolicy, tuned
+from merlax.core.played import FAULTS as FAULTS  # what `play` gives belongs to it
+from merlax.core.played import Episode, Field, Rollout, Trace
+from merlax.core.played import num_frames as num_frames
 from merlax.core.players import Player, PolicyPlayer
 from merlax.envs import base
 from merlax.envs.base import Action, Env, Obs, State
@@ -25,37 +26,6 @@ Present: TypeAlias = Bool[Array, " _agent"] | None  # who of a side has not left
 
 EPISODES_AT_ONCE = 55  # on one device: a large population is played part by part, since what fits a cache is faster
 MOST_SEEN = 4_000_000  # numbers that the observations of an episode may have if they are to be shown
-FAULTS = ("an observation", "the team's reward", "an agent's reward")  # of a world that may not be finite
-
-
-class Episode(eqx.Module):
-    """What one episode paid; what happened after its end does not count."""
-
-    fitness: Float[Array, "*batch"]  # sum of the team's reward; NaN if anything in the episode was not finite
-    agent_reward: tuple[Float[Array, "*batch"], ...]  # by side: sum of its agents' mean reward
-    frames: Int[Array, "*batch"]
-    fault: Bool[Array, "*batch fault"]  # which of FAULTS happened
-
-
-def num_frames(episodes: Iterable[Episode]) -> Int[Array, ""]:
-    """The joint steps that were played."""
-    return jnp.stack([each.frames.sum() for each in episodes]).sum()
-
-
-class Rollout(eqx.Module):
-    """Episodes, and the transitions of those sides that are to learn from them."""
-
-    episode: Episode
-    valid: Bool[Array, "*batch time"]  # not so after an episode's end
-    transitions: tuple[Transition | None, ...]  # by side: [*batch, time, agent, ...], or nothing
-
-
-class Field(eqx.Module):
-    """Where a team plays: a world, and who is on its other sides."""
-
-    env: Env = eqx.field(static=True)
-    opponents: tuple[Player, ...] = ()
-    opponents_learn: bool = eqx.field(static=True, default=False)  # then their transitions are kept
 
 
 def play(
@@ -163,6 +133,8 @@ def play_population(
     keep: bool = True,
 ) -> Rollout:
     """Each team's episodes [pop, episode]; episode i of every team has noise i. Teams are split over the devices."""
+    if outside.is_outside(field.env):
+        return outside.play_population(keys, field, population, noise, keep=keep)
 
     def some(teams: tuple[Keys, TeamPolicy], field: Field) -> Rollout:
         def one_team(team: tuple[Keys, TeamPolicy]) -> Rollout:
@@ -191,6 +163,8 @@ def play_gains(
         many = teams[0].shape[0] > EPISODES_AT_ONCE
         return jax.lax.map(one_team, teams, batch_size=EPISODES_AT_ONCE) if many else jax.vmap(one_team)(teams)
 
+    if outside.is_outside(field.env):
+        return outside.play_gains(keys, field, policy, gains, active)
     numbers = jax.random.key_data(keys)  # as plain numbers: a batch of conditions would count keys as reused
 
     def really() -> Rollout:
@@ -203,6 +177,8 @@ def play_gains(
 
 def play_team(keys: Keys, field: Field, player: Player, noise: float | None = None, *, keep: bool = True) -> Rollout:
     """One team's episodes, split over the devices; its opponents explore with the same noise."""
+    if outside.is_outside(field.env):
+        return outside.play_team(keys, field, player, noise, keep=keep)
 
     def some(keys: Keys, player: Player, field: Field) -> Rollout:
         return jax.vmap(lambda key: play(key, field, player, noise, noise, keep=keep))(keys)
@@ -221,6 +197,8 @@ def play_test(key: Key, field: Field, player: Player, episodes: int) -> Episode:
 
 def play_instances(keys: Keys, field: Field, player: Player) -> Episode:
     """A team's episodes on these instances, without noise; nobody learns from them."""
+    if outside.is_outside(field.env):
+        return play_team(keys, Field(field.env, field.opponents), player, keep=False).episode
     return _play_instances(*devices.spread(None, (keys, Field(field.env, field.opponents), player)))
 
 
@@ -240,22 +218,13 @@ def history(key: Key, field: Field, player: Player) -> tuple[Float[Array, ""], H
     return team[0].sum(), History(states, actions[0], agent[0], valid)
 
 
-class Trace(eqx.Module):
-    """One episode as it can be drawn: the world at every instant, the first one included, and what led on."""
-
-    states: State  # the world's state, with a leading time axis of horizon + 1
-    steps: Int[Array, ""]  # how many steps were played; what follows them is not part of the episode
-    score: Float[Array, ""]
-    # By side, of every step: what its agents saw before it, did, and were paid. Nothing of what is too large.
-    obs: tuple[Float[Array, "time _agent _obs"], ...] = ()
-    action: tuple[Float[Array, "time _agent _act"], ...] = ()
-    team_reward: tuple[Float[Array, " time"], ...] = ()
-    agent_reward: tuple[Float[Array, "time _agent"], ...] = ()
+def trace(key: Key, field: Field, player: Player) -> Trace:
+    """Play one episode without noise, on the same instance as `play` with this key, and keep what can be shown."""
+    return outside.trace(key, field, player) if outside.is_outside(field.env) else _trace(key, field, player)
 
 
 @jax.jit
-def trace(key: Key, field: Field, player: Player) -> Trace:
-    """Play one episode without noise, on the same instance as `play` with this key, and keep what can be shown."""
+def _trace(key: Key, field: Field, player: Player) -> Trace:
     seen = field.env.horizon * sum(side.num_agents * side.obs_size for side in field.env.sides)
     states, told, valid = _recorded(key, field, player)
     obs, actions, team, agent = told

@@ -18,7 +18,7 @@ Flag: TypeAlias = Bool[Array, ""]
 State: TypeAlias = PyTree  # whatever a world keeps
 StepResult: TypeAlias = tuple[PerSide, State, PerSide, Flag, Flag, dict[str, Array]]
 
-__all__ = ["Action", "Box", "Discrete", "Env", "Obs", "Side", "present", "reset", "step"]
+__all__ = ["Action", "Box", "Discrete", "Env", "Obs", "Side", "by_side", "present", "reset", "step"]
 
 
 @runtime_checkable
@@ -101,23 +101,24 @@ def step(env: Env, key: Key, state: State, actions: Sequence[Action]) -> Step:
     own = tuple(side.actions(rows) for side, rows in zip(env.sides, actions, strict=True))
     action = own if len(env.sides) > 1 else own[0]
     obs, state, reward, terminated, truncated, info = env.step(key, state, action)
-    return Step(_rows(env, obs, state), state, _by_side(env, reward), terminated, truncated, info)
+    return Step(_rows(env, obs, state), state, by_side(env, reward), terminated, truncated, info)
 
 
 def present(env: Env, state: State) -> tuple[Bool[Array, " _agent"] | None, ...]:
     """Who is still there, by side; nothing for a side that nobody leaves."""
     if not any(side.leaving for side in env.sides):
         return (None,) * len(env.sides)
-    told = _by_side(env, env.present(state))  # type: ignore[attr-defined]
+    told = by_side(env, env.present(state))  # type: ignore[attr-defined]
     return tuple(flags if side.leaving else None for side, flags in zip(env.sides, told, strict=True))
 
 
 def _rows(env: Env, obs: PerSide, state: State) -> tuple[Obs, ...]:
     """What a world shows, as rows, by side."""
     masked = any(side.masked for side in env.sides)
-    legal = _by_side(env, env.legal(state)) if masked else (None,) * len(env.sides)  # type: ignore[attr-defined]
-    return tuple(side.rows(*each) for side, *each in zip(env.sides, _by_side(env, obs), legal, strict=True))
+    legal = by_side(env, env.legal(state)) if masked else (None,) * len(env.sides)  # type: ignore[attr-defined]
+    return tuple(side.rows(*each) for side, *each in zip(env.sides, by_side(env, obs), legal, strict=True))
 
 
-def _by_side(env: Env, value: PerSide) -> tuple[PyTree, ...]:
+def by_side(env: Env, value: PerSide) -> tuple[PyTree, ...]:
+    """A value of a world as a tuple with one entry for each side."""
     return value if len(env.sides) > 1 else (value,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,8 +14,10 @@ from jaxtyping import Array
 
 from merlax.envs import rules, trials
 from merlax.envs.base import Abandoned, Env, Restricted, Side
+from merlax.envs.outside import Outside
 from merlax.types import Reward, UserError, shown
 
+_LOG = logging.getLogger("merlax")
 _NAMES = ("the team's", "the opponent's")
 
 
@@ -24,15 +27,33 @@ def check(env: Any) -> list[str]:
     Args:
         env: The world, as an object.
     """
+    if isinstance(env, Outside):
+        found, repeats = env.findings()
+        return found if repeats else [*found, _varies(env)]
     found = shape_findings(env)
     return found or trials.findings(env, _actions(env), _NAMES)
 
 
 def refuse_misshapen(env: Any) -> None:
-    """Refuse a world that cannot be trained on, with all reasons; it is traced but not played."""
-    found = shape_findings(env)
+    """Refuse a world that cannot be trained on, with all reasons; it is traced but not played.
+
+    One outside JAX, of which tracing tells nothing, is played for an episode.
+    """
+    if isinstance(env, Outside):
+        found, repeats = env.findings()
+        if not repeats and not found:
+            _LOG.warning(_varies(env))
+    else:
+        found = shape_findings(env)
     if found:
         raise UserError(" ".join(found))
+
+
+def _varies(env: Outside) -> str:
+    return (
+        f"{env.name} does not repeat an episode that is reset with the same seed, so a run on it cannot be repeated, "
+        "and one that is resumed goes on with other numbers; let reset(seed) decide everything."
+    )
 
 
 def shape_findings(env: Any) -> list[str]:

@@ -42,7 +42,7 @@ def ids() -> list[str]:
 
 def is_known(name: str | None) -> bool:
     """Whether merlax makes the world of this name without code of the user's: what files may name."""
-    return name is not None and (name in _WORLDS or adapters.prefix_of(name) is not None)
+    return name is not None and (name in _WORLDS or adapters.is_shipped(name))
 
 
 def make(name: str, **options: Any) -> Env:
@@ -73,6 +73,8 @@ def _imported(name: str, options: dict[str, Any]) -> Env:
         near = suggest(name.partition(":")[0], adapters.PREFIXES)
         raise UserError(f"{str(error).removesuffix('.')}{near}.") from error
     env = _construct(name, found, options) if callable(found) else found
+    if hasattr(env, "possible_agents") and not isinstance(env, Env):
+        raise UserError(f"'{name}' is a world of PettingZoo's; name it pettingzoo:{name}.")
     if not isinstance(env, Env):
         raise UserError(f"'{name}' is no world; name a class with `sides`, `reset` and `step`, or an object of one.")
     if env is found and options:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from merlax.envs.drawing import Drawn
+from merlax.envs.outside import Outside
 from merlax.figures import episode, film, page, style
 from merlax.figures.comparison import compare, selection_rate
 from merlax.figures.curves import learning_curve
@@ -39,7 +40,7 @@ SUFFIXES = (page.SUFFIX, *film.MOVING, *style.STILLS)
 
 def is_drawn(env: Any) -> bool:
     """Whether a world says how it looks."""
-    return isinstance(env, Drawn)
+    return isinstance(env, Drawn) or (isinstance(env, Outside) and env.draws)
 
 
 def render(scenes: Sequence[Scene], out: Path, title: str = "") -> None:

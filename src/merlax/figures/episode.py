@@ -81,7 +81,8 @@ def _show_all(painter: Painter) -> None:
 def animate(scenes: Sequence[Scene], out: Path, fps: int = FPS) -> None:
     """Draw the episodes as a GIF or an MP4, one frame per instant, in step; the last one is held."""
     if style.check_suffix(out, film.MOVING) == ".gif":
-        film.save_gif(_frames(scenes), _colors(scenes), fps, out)
+        shots, colors = list(_frames(scenes)), _colors(scenes)
+        film.save_gif(shots, colors if scenes[0].frames is None else shots[0].quantize(256), fps, out)
     else:
         film.save_mp4(_frames(scenes), fps, out)
 

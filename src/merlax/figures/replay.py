@@ -11,6 +11,7 @@ import numpy as np
 from merlax.envs.drawing import Circles, Labels, Mark, Points
 from merlax.figures import palette
 from merlax.figures.scene import Scene, Told, view
+from merlax.types import UserError
 
 LONGEST = 2000  # instants of an episode that are kept; of longer ones every second, third, …
 MOST_SEEN = 3_000_000  # numbers of observations in a page: about a megabyte, and often much less
@@ -26,6 +27,8 @@ class Episode:
 
 def replay_data(title: str, subtitle: str, episodes: Sequence[Episode]) -> dict[str, Any]:
     """All that a page needs to play these episodes."""
+    if any(scene.frames is not None for episode in episodes for scene in episode.scenes):
+        raise UserError("This world draws itself, which a page cannot show; choose .gif, .mp4 or .png.")
     seen = sum(told.obs.size for episode in episodes for scene in episode.scenes for told in scene.told
                if told.obs is not None)  # fmt: skip
     return {

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from merlax.core.rollout import Trace
 from merlax.envs.base import Env
 from merlax.envs.drawing import Circles, Drawing, Drawn, Labels, Mark, Points
+from merlax.envs.outside import Outside
 from merlax.figures import found
 from merlax.types import UserError
 
@@ -40,6 +41,7 @@ class Scene:
     told: tuple[Told, ...] = ()  # by side
     table: tuple[tuple[str, np.ndarray], ...] = ()  # the state's numbers [time, number], where nothing can be drawn
     label: str = ""  # whose episode it is, where there are several
+    frames: np.ndarray | None = None  # [time, height, width, 3]: pictures of a world that draws itself
 
     @property
     def steps(self) -> int:
@@ -60,7 +62,9 @@ def scene(env: Env, trace: Trace, label: str = "") -> Scene:
     """Let a world draw an episode, or find in its state what can be drawn."""
     steps = int(trace.steps)
     states = jax.tree.map(lambda leaf: found.plain(leaf)[: steps + 1], trace.states)
-    drawing, table = _drawing(env, states), ()
+    drawing, table, frames = _drawing(env, states), (), None
+    if isinstance(env, Outside):
+        drawing, frames = Drawing(marks=(), title=env.name), states["frame"]
     if drawing is None:
         drawing = found.drawing(env, states)
         table = () if drawing.marks else found.table(states)
@@ -71,7 +75,7 @@ def scene(env: Env, trace: Trace, label: str = "") -> Scene:
     except (ValueError, TypeError) as error:
         raise UserError(f"What {type(env).__name__}.draw returns cannot be drawn: {error}.") from error
     caption = drawing.caption or [f"score {value:.2f}" for value in score]
-    return Scene(drawing, score, tuple(map(str, caption)), float(trace.score), told, table, label)
+    return Scene(drawing, score, tuple(map(str, caption)), float(trace.score), told, table, label, frames)
 
 
 def _drawing(env: Env, states: Any) -> Drawing | None:

@@ -196,6 +196,7 @@ def restore(template: T, arrays: Arrays) -> T:
             jax.device_put(size, node.size.sharding),
             node.obs_size,
             node.act_size,
+            node.leaving,
         )
 
     return jax.tree_util.tree_map_with_path(put_node, template, is_leaf=_is_buffer)

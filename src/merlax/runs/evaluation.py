@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from merlax.core import rollout
+from merlax.core import outside, rollout
 from merlax.core.players import Player
 from merlax.core.rollout import Field, Trace
 from merlax.envs.base import Env
@@ -22,6 +22,7 @@ FINAL_EPISODES = 200
 MOST_EPISODES = 10_000_000  # hours; and the interval of a score is far below anything that matters
 MOST_STEPS = 10_000_000  # of one episode: minutes
 STEPS_AT_ONCE = 50_000  # of all episodes that are played together: a second, and tens of megabytes
+STEPS_OUTSIDE = 5_000  # the same of a world outside JAX
 # Evaluations draw their instances from a stream of their own, apart from every training stream.
 _EVALUATION_STREAM = 2**31 - 1
 
@@ -74,7 +75,8 @@ def num_parts(env: Env, episodes: int) -> int:
     """In how many parts `play` plays them."""
     if env.horizon > MOST_STEPS:
         raise UserError(f"An episode of this world has {env.horizon:,} steps; at most {MOST_STEPS:,} can be played.")
-    return -(-episodes // max(1, STEPS_AT_ONCE // env.horizon))
+    at_once = STEPS_OUTSIDE if outside.is_outside(env) else STEPS_AT_ONCE
+    return -(-episodes // max(1, at_once // env.horizon))
 
 
 def score(parts: Iterable[np.ndarray]) -> Score:

@@ -13,11 +13,12 @@ import jax
 import numpy as np
 
 from merlax.algorithms.game import Game, GameState, Generation
-from merlax.core import records, rollout
+from merlax.core import outside, records, rollout
 from merlax.core.networks import TeamPolicy
 from merlax.core.players import Player, PolicyPlayer
 from merlax.core.records import Column
 from merlax.core.rollout import Episode
+from merlax.envs.adapters.workers import WorldFailedError
 from merlax.runs import hosts
 from merlax.runs.checkpoints import Position, Saver
 from merlax.runs.hosts import Bystander
@@ -116,7 +117,10 @@ class _Training:
         self._needed, self._pace = self.game.frames_per_generation(), Pace()
         self._started = time.monotonic() - self.at.seconds
         while self.at.frames + self._needed <= self.beginning.frames:
-            state, played = self._generation(state)
+            try:
+                state, played = self._generation(state)
+            except WorldFailedError as error:
+                raise self._kept(error, state) from error
             if played is None:
                 if self.at.generation or self.at.rounds:
                     self.saver.save(self.at, state)
@@ -124,8 +128,18 @@ class _Training:
             if self._write(state, played):
                 self.saver.save(self.at, state)
                 return Ending(finished=False)
-            self.saver.maybe(self.at, state)
+            if self.at.generation == 1 and outside.is_outside(self.game.env):
+                self.saver.save(self.at, state)  # its world may fail before the first interval is over
+            else:
+                self.saver.maybe(self.at, state)
         return Ending()
+
+    def _kept(self, error: WorldFailedError, state: GameState) -> UserError:
+        """What went wrong in a world, with what is left: the state, unless learning has used it up already."""
+        whole = not any(leaf.is_deleted() for leaf in jax.tree.leaves(state) if isinstance(leaf, jax.Array))
+        if whole and self.at.generation:
+            self.saver.save(self.at, state)
+        return UserError(f"{str(error).removesuffix('.')}; {self.saver.last_good()}.")
 
     def _begin(self, resume: bool) -> GameState:
         """The first state, or that of the newest checkpoint."""

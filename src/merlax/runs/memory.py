@@ -12,6 +12,8 @@ from merlax.algorithms.game import Game
 from merlax.algorithms.gradient import OffPolicy
 from merlax.algorithms.merl import Merl
 from merlax.core.td3 import Td3
+from merlax.envs.adapters import workers
+from merlax.envs.outside import Outside
 from merlax.runs import free_memory
 from merlax.types import UserError
 
@@ -19,6 +21,7 @@ from merlax.types import UserError
 # in the cache, which takes up to 300 MB less.
 PROCESS_MB = (480, 600, 650)  # Python, JAX and all programs, by how many sides learn by gradients
 TUNING_MB = 150  # programs of a team that is tuned
+WORKER_MB = 150  # a process that plays a world outside JAX, without what that world takes
 # How often each is held at the peak: beside itself, its copies on other devices and what is made of it.
 COPIES = {
     "population": 8,
@@ -47,6 +50,8 @@ def estimate(game: Game) -> Estimate:
     learners = sum(isinstance(algorithm, Merl | OffPolicy) for algorithm in (game.algorithm, game.opponent))
     tuned = isinstance(game.algorithm, Merl) and game.algorithm.tunes
     parts["process"] = PROCESS_MB[learners] + TUNING_MB * tuned
+    if isinstance(game.env, Outside):
+        parts["workers"] = WORKER_MB * workers.number(game.env)
     return Estimate(sum(parts.values()), parts)
 
 

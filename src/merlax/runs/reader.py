@@ -134,7 +134,7 @@ def shape_record(env: Env) -> dict[str, Any]:
 def env_title(world: str | None, env: Env) -> str:
     """A world's name with what was chosen or changed: "rover-3 (num_poi 6, speed free, encoding clean)"."""
     resized = _resized(world, env)
-    shown = ", ".join(f"{k} {v}" for k, v in env_record(env).items() if isinstance(v, str) or k in resized)
+    shown = ", ".join(f"{k} {v}" for k, v in env_record(env).items() if (isinstance(v, str) and v) or k in resized)
     name = world or type(env).__name__
     return f"{name} ({shown})" if shown else name
 

@@ -15,7 +15,8 @@ from merlax.envs.adapters.foreign import named
 from merlax.envs.base import Env
 from merlax.types import UserError, suggest
 
-PREFIXES = ("jaxmarl", "jumanji")  # each the name of a library, of its extra, and of its module here
+PREFIXES = ("jaxmarl", "jumanji", "pettingzoo")  # each the name of a library, of its extra, and of its module here
+_BESIDE = {"pettingzoo": ("loky",)}  # what else of its extra is needed at once
 
 
 def prefix_of(name: str) -> str | None:
@@ -24,9 +25,14 @@ def prefix_of(name: str) -> str | None:
     return prefix if colon and prefix in PREFIXES else None
 
 
+def is_shipped(name: str) -> bool:
+    """Whether a name is one of a library's own worlds, rather than of code that its user has written."""
+    return prefix_of(name) is not None and name.count(":") == 1
+
+
 def installed(prefix: str) -> bool:
-    """Whether a library is there."""
-    return importlib.util.find_spec(prefix) is not None
+    """Whether a library is there, with all that its extra brings."""
+    return all(importlib.util.find_spec(name) is not None for name in (prefix, *_BESIDE.get(prefix, ())))
 
 
 def ids(prefix: str) -> list[str]:
@@ -37,11 +43,15 @@ def ids(prefix: str) -> list[str]:
 def make(name: str, options: dict[str, Any]) -> Env:
     """The world of this name, with changes to its fields."""
     prefix, _, identifier = name.partition(":")
-    known = ids(prefix)
+    adapter, known = _adapter(prefix), ids(prefix)
+    if prefix == "pettingzoo":
+        adapter.refuse_missing(identifier)
+        identifier = identifier if ":" in identifier else adapter.canonical(identifier)
+        known = [*known, *([identifier] if ":" in identifier else [])]
     if identifier not in known:
         raise UserError(f"There is no world '{name}'{suggest(name, [f'{prefix}:{each}' for each in known])}; "
                         f"`merlax envs` lists them all.")  # fmt: skip
-    return _adapter(prefix).kind(identifier)(**{option: named(value) for option, value in options.items()})
+    return adapter.kind(identifier)(**{option: named(value) for option, value in options.items()})
 
 
 def _adapter(prefix: str) -> ModuleType:

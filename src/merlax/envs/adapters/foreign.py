@@ -65,12 +65,6 @@ class Foreign:
             return jnp.asarray(_FUNCTIONS[self.team](rewards, info)).astype(jnp.float32).reshape(())
         if self.team in SUMS:
             return SUMS[self.team](rewards)
-        if not self.team:
-            known = f", or a key of its info ({', '.join(info)})" if info else ""
-            raise UserError(
-                f"{self.name} pays its agents, and what pays the team is your choice: give it with --env.team, or "
-                f'merlax.make("{self.name}", team=…), as sum, mean, max, min{known}; in Python also as a function.'
-            )
         return self._of_info(self.team, info, "team").sum()
 
     def agent_reward(self, rewards: Float[Array, " agent"], info: Mapping[str, Any]) -> Float[Array, " agent"]:
@@ -81,13 +75,27 @@ class Foreign:
 
     def _of_info(self, key: str, info: Mapping[str, Any], field: str) -> Array:
         if key not in info:
-            known = [*SUMS, *info] if field == "team" else [OWN, *info]
-            if ":" in key:
-                raise UserError(f"{self.name} is paid by the function '{key}'; give it again, in Python, as {field}=….")
-            near = suggest(key, known)
-            raise UserError(f"{self.name} has no '{key}' in its info{near}; choose {field} from {', '.join(known)}.")
+            raise UserError(self.unpaid(key, list(info), field))
         parts = jax.tree.leaves(info[key]) if isinstance(info[key], dict) else [info[key]]
         return jnp.stack([jnp.asarray(part).astype(jnp.float32) for part in parts]).squeeze()
+
+    def unpaid(self, key: str, info: Sequence[str], field: str) -> str:
+        """What to choose instead of a key that the world's info does not have."""
+        if not key:
+            known = f", or a key of its info ({', '.join(info)})" if info else ""
+            return (
+                f"{self.name} pays its agents, and what pays the team is your choice: give it with --env.team, or "
+                f'merlax.make("{self.name}", team=…), as sum, mean, max, min{known}; in Python also as a function.'
+            )
+        if ":" in key:
+            return f"{self.name} is paid by the function '{key}'; give it again, in Python, as {field}=…."
+        known = [*SUMS, *info] if field == "team" else [OWN, *info]
+        return f"{self.name} has no '{key}' in its info{suggest(key, known)}; choose {field} from {', '.join(known)}."
+
+
+def function(name: str) -> Callable[..., Any] | None:
+    """The reward function that a field names, if the user has given it."""
+    return _FUNCTIONS.get(name)
 
 
 def named(option: Any) -> Any:

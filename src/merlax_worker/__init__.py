@@ -1,0 +1,1 @@
+"""What processes run that play worlds outside JAX: NumPy only, and nothing of merlax, whose import would load JAX."""
