@@ -42,6 +42,7 @@ def train(
     quiet: bool = False,
     callbacks: Sequence[Callback] = (),
     checkpoint_every: float = EVERY_SECONDS,
+    keep_checkpoint: bool = True,
     ignore_memory: bool = False,
 ) -> Run:
     """Train a team and return its run folder, opened. Ctrl-C ends the run early, with all its files.
@@ -61,6 +62,7 @@ def train(
         callbacks: Functions that get every row of `progress.csv` as a dict, and end the run by returning True; or
             recorders, such as `merlax.Tracker("wandb")`.
         checkpoint_every: Seconds between two checkpoints (0: after every generation).
+        keep_checkpoint: Keep the last one when the run is finished, so that `resume(run, frames=…)` can extend it.
         ignore_memory: Begin even if the run does not seem to fit into this machine's memory.
 
     Examples:
@@ -74,31 +76,38 @@ def train(
         env, algorithm, frames=frames, seed=seed, preset=preset, settings=settings, opponent=opponent
     )  # fmt: skip
     listeners = [*terminal.display(quiet), *recorders.recorders(callbacks)]
-    run, ending = session.train(planned, out, force, listeners, checkpoint_every, ignore_memory=ignore_memory)
+    run, ending = session.train(
+        planned, out, force, listeners, checkpoint_every, ignore_memory=ignore_memory, keep_checkpoint=keep_checkpoint
+    )
     return _obey(run, ending)
 
 
 def resume(
     run: str | Path,
     *,
+    frames: int | None = None,
     env: Env | None = None,
     algorithm: Algorithm | None = None,
     restart: bool = False,
     quiet: bool = False,
     callbacks: Sequence[Callback] = (),
     checkpoint_every: float = EVERY_SECONDS,
+    keep_checkpoint: bool = True,
     ignore_memory: bool = False,
 ) -> Run:
-    """Continue a run that was interrupted, exactly: it ends as if it had never been.
+    """Continue a run that was interrupted, exactly: it ends as if it had never been. Or extend one.
 
     Args:
         run: The run folder.
+        frames: Another budget, larger than the run's own: it goes on to there, also if it is finished, and ends as if
+            it had been made for so many frames.
         env: The world again, if it is one of your own.
         algorithm: The algorithm again, if it or one of its operators is of your own.
         restart: Start anew, from generation 0, and keep the old rows aside as `progress.csv.1`.
         quiet: Show no progress.
         callbacks: As for `train`.
         checkpoint_every: Seconds between two checkpoints (0: after every generation).
+        keep_checkpoint: As for `train`.
         ignore_memory: As for `train`.
 
     Examples:
@@ -109,11 +118,18 @@ def resume(
         >>> run = merlax.resume("runs/cut", quiet=True)
         >>> len(run.progress["frames"])
         2
+
+        The same run, twice as long:
+
+        >>> run = merlax.resume("runs/cut", frames=2_400, quiet=True)
+        >>> len(run.progress["frames"])
+        4
     """
     listeners = [*terminal.display(quiet), *recorders.recorders(callbacks)]
     opened, ending = session.resume(
-        Path(run), listeners, checkpoint_every, env, algorithm, restart=restart, ignore_memory=ignore_memory
-    )
+        Path(run), listeners, checkpoint_every, env, algorithm,
+        frames=frames, restart=restart, ignore_memory=ignore_memory, keep_checkpoint=keep_checkpoint,
+    )  # fmt: skip
     return _obey(opened, ending)
 
 

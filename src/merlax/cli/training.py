@@ -54,6 +54,8 @@ class TrainOptions:
     """Report to Weights & Biases or trackio, too (pip install 'merlax[wandb]')."""
     checkpoint_every: float = EVERY_SECONDS
     """Seconds between two checkpoints; 0: after every generation."""
+    keep_checkpoint: bool = True
+    """Keep the last one when the run is finished, so that `merlax resume --frames` can extend it."""
     ignore_memory: bool = False
     """Begin even if the run does not seem to fit into this machine's memory."""
     distributed: bool = False
@@ -103,10 +105,11 @@ def train(args: Sequence[str]) -> int:
     )  # fmt: skip
     planned = dataclasses.replace(planned, method=filled.algorithm)
     asked = planned, filled.out, filled.force
-    more = {"every": filled.checkpoint_every, "ignore_memory": filled.ignore_memory}
+    more: dict[str, Any] = {"every": filled.checkpoint_every, "ignore_memory": filled.ignore_memory}
     if filled.dry_run:
         _show_plan(planned, session.check(*asked, **more))
         return 0
+    more["keep_checkpoint"] = filled.keep_checkpoint
     hosts.join(_meeting(filled))
     if not hosts.is_first():
         return _code(session.follow(planned))
@@ -138,12 +141,14 @@ def _standing(planned: Setup, out: Path | None) -> session.Standing:
 
 
 def resume(args: Sequence[str]) -> int:
-    """Continue a run that was interrupted, from its last checkpoint, as if it had never been."""
+    """Continue a run that was interrupted, from its last checkpoint, as if it had never been; or extend one."""
 
     @dataclasses.dataclass(frozen=True)
     class Options:
         run: Annotated[Positional[Path], arg(metavar="RUN")]
         """A run folder."""
+        frames: int | None = None
+        """Another budget, larger than the run's own: it goes on to there, also if it is finished."""
         env: str | None = None
         """The world again as module:World, if it is one of your own."""
         algorithm: str | None = None
@@ -154,6 +159,8 @@ def resume(args: Sequence[str]) -> int:
         """Report to Weights & Biases or trackio, too."""
         checkpoint_every: float = EVERY_SECONDS
         """Seconds between two checkpoints; 0: after every generation."""
+        keep_checkpoint: bool = True
+        """Keep the last one when the run is finished, so that it can be extended once more."""
         ignore_memory: bool = False
         """Begin even if the run does not seem to fit into this machine's memory."""
         distributed: bool = False
@@ -178,8 +185,9 @@ def resume(args: Sequence[str]) -> int:
     if not hosts.is_first():
         return _code(session.follow_resumed(o.run, env, algorithm))
     run, ending = session.resume(
-        o.run, listeners, o.checkpoint_every, env, algorithm, restart=o.restart, ignore_memory=o.ignore_memory
-    )
+        o.run, listeners, o.checkpoint_every, env, algorithm,
+        frames=o.frames, restart=o.restart, ignore_memory=o.ignore_memory, keep_checkpoint=o.keep_checkpoint,
+    )  # fmt: skip
     return _close(run, ending, o.quiet)
 
 

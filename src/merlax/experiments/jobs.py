@@ -77,7 +77,7 @@ def command(job: Job, root: Path) -> list[str]:
     """What makes a run, or goes on with it: the same, however often it is called."""
     folder = root / job.folder
     words = [sys.executable, "-m", "merlax.cli", "train", "--config", str(folder / _REQUEST)]
-    return [*words, "--out", str(folder), "--force", "--go-on", "--quiet"]
+    return [*words, "--out", str(folder), "--force", "--go-on", "--no-keep-checkpoint", "--quiet"]
 
 
 def _prepare(folder: Path, text: str, resumes: Callable[[], bool]) -> None:

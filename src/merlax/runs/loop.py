@@ -125,6 +125,7 @@ class _Training:
                 self.saver.save(self.at, state)
                 return Ending(finished=False)
             self.saver.maybe(self.at, state)
+        self.saver.save_end(self.at, state)
         return Ending()
 
     def _begin(self, resume: bool) -> GameState:

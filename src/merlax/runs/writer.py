@@ -69,6 +69,12 @@ class RunFolder:
         """Add a small file of results."""
         write_text(self.path / name, to_json(data, indent=2) + "\n")
 
+    def extend(self, frames: int) -> None:
+        """Give the run another budget: from now on it is not finished."""
+        (self.path / "final.json").unlink(missing_ok=True)  # first, for a run that says it is finished lacks nothing
+        self.config = self.config | {"frames": frames}
+        self.write_json("config.json", self.config)
+
     def start_anew(self) -> None:
         """Put the rows and the champion so far aside, as `progress.csv.1` and the like, and let the checkpoints go."""
         present = [name for name in KEPT_ASIDE if (self.path / name).exists()]
