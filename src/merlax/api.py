@@ -17,7 +17,19 @@ from merlax.core.rollout import Field
 from merlax.envs.base import Env
 from merlax.figures import page, style
 from merlax.figures.series import Bars
-from merlax.runs import crossplay, diagnosis, evaluation, reader, recorders, replays, session, setup, teams, terminal
+from merlax.runs import (
+    crossplay,
+    diagnosis,
+    evaluation,
+    exports,
+    reader,
+    recorders,
+    replays,
+    session,
+    setup,
+    teams,
+    terminal,
+)
 from merlax.runs.checkpoints import EVERY_SECONDS
 from merlax.runs.diagnosis import Diagnosis
 from merlax.runs.evaluation import FINAL_EPISODES, Score
@@ -37,6 +49,7 @@ def train(
     preset: str = "fast",
     settings: dict[str, Any] | None = None,
     opponent: str | Path | Algorithm | None = None,
+    start: Run | str | Path | None = None,
     out: str | Path | None = None,
     force: bool = False,
     quiet: bool = False,
@@ -56,6 +69,8 @@ def train(
         settings: Changes to the algorithm's fields, such as `{"mutation": {"strength": 0.05}}`.
         opponent: In a contest "ddpg" (it learns, the default), "scripted", a run folder whose opponent is to be met,
             frozen, or an algorithm that learns, such as `merlax.ddpg(Td3(discount=0.9))`.
+        start: A run, or its folder, whose champion to begin with, on this or another world whose agents see and do as
+            many numbers; none: random teams.
         out: The run folder; by default a new one under `runs/`.
         force: Replace the run that `out` holds already.
         quiet: Show no progress.
@@ -73,8 +88,8 @@ def train(
         1200
     """
     planned = setup.plan(
-        env, algorithm, frames=frames, seed=seed, preset=preset, settings=settings, opponent=opponent
-    )  # fmt: skip
+        env, algorithm, frames=frames, seed=seed, preset=preset, settings=settings, opponent=opponent, start=start
+    )
     listeners = [*terminal.display(quiet), *recorders.recorders(callbacks)]
     run, ending = session.train(
         planned, out, force, listeners, checkpoint_every, ignore_memory=ignore_memory, keep_checkpoint=keep_checkpoint
@@ -344,6 +359,22 @@ def report(runs: Sequence[str | Path], out: str | Path, env: Env | None = None) 
     style.check_suffix(Path(out), (page.SUFFIX,))
     devices.prepare()
     return dossier.write([Path(run) for run in runs], Path(out), env)
+
+
+def export(run: Run | str | Path, out: str | Path) -> Path:
+    """Write a run's champion as one file for other programs.
+
+    Args:
+        run: A run, or its folder.
+        out: The file to write: .onnx for a network that onnxruntime plays without JAX (it takes
+            `pip install 'merlax[onnx]'`), .safetensors for the weights alone.
+
+    Examples:
+        >>> merlax.export("runs/tiny", "team.safetensors").exists()
+        True
+    """
+    exports.export(run.path if isinstance(run, Run) else Path(run), Path(out))
+    return Path(out)
 
 
 def refuse_no_runs() -> NoReturn:

@@ -77,7 +77,7 @@ def test_a_run_with_a_learner_and_its_buffer_is_extended_exactly(tmp_path):
     [
         (GENERATION, r"frames is 18 but the run in '.*copy' was made for 54; give more"),
         (3 * GENERATION + 1, r"frames is 55, which is too few for another generation .*; give 72 or more\.$"),
-        (10**16, r"frames is 10000000000000000; make it a whole number from 1 to"),
+        (10**16, r"frames is 10000000000000000; make it a whole number of at most"),
         (0, r"frames is 0 but"),
     ],
 )

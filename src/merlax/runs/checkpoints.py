@@ -42,7 +42,8 @@ LARGEST_SHARE = 0.02  # of the run's time that checkpoints may take; where they 
 FOLDER, MIDWAY = "checkpoints", "midway"
 _NONE_YET = "none-yet"  # a file that lies there until the first is complete
 _ROUNDS = 10**9  # more than one generation has
-_DECIDES = ("world", "env", "algorithm", "preset", "settings", "opponent", "seed")  # of `config.json`; not the frames
+# Of `config.json`; not the frames, for a run can be extended.
+_DECIDES = ("world", "env", "algorithm", "preset", "settings", "opponent", "start", "seed")
 _MANIFEST_BYTES = 10_000_000
 _MOST_SHARDS = 4096  # devices of one process
 _LOG = logging.getLogger("merlax")

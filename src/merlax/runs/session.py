@@ -55,10 +55,13 @@ def train(
 ) -> tuple[Run, Ending]:
     """Make a new run; `keep_checkpoint` keeps the last one, so that it can be extended."""
     hosts.compare(planned.record())
-    folder = hosts.announce(
-        lambda: RunFolder(check(planned, out, force, every, ignore_memory=ignore_memory), planned.record(), force=force)
-    )
-    return _go(planned, folder, recorders, every, keep=keep_checkpoint)
+    start = planned.start and planned.start.policy
+
+    def folder() -> RunFolder:
+        path = check(planned, out, force, every, ignore_memory=ignore_memory)
+        return RunFolder(path, planned.record(), force=force, start=start)
+
+    return _go(planned, hosts.announce(folder), recorders, every, keep=keep_checkpoint)
 
 
 def follow(planned: Setup) -> Ending:
