@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
 # Arguments with which an example takes a moment.
 SMALL = {
+    "begin_with_a_champion": ["12000"],
     "change_settings": ["30000"],
     "compare_algorithms": ["1500", "ea,td3"],
     "cross_play": ["3000"],

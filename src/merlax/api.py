@@ -19,7 +19,19 @@ from merlax.envs.base import Env
 from merlax.envs.outside import Outside
 from merlax.figures import page, style
 from merlax.figures.series import Bars
-from merlax.runs import crossplay, diagnosis, evaluation, reader, recorders, replays, session, setup, teams, terminal
+from merlax.runs import (
+    crossplay,
+    diagnosis,
+    evaluation,
+    exports,
+    reader,
+    recorders,
+    replays,
+    session,
+    setup,
+    teams,
+    terminal,
+)
 from merlax.runs.checkpoints import EVERY_SECONDS
 from merlax.runs.diagnosis import Diagnosis
 from merlax.runs.evaluation import FINAL_EPISODES, Score
@@ -39,11 +51,13 @@ def train(
     preset: str = "fast",
     settings: dict[str, Any] | None = None,
     opponent: str | Path | Algorithm | None = None,
+    start: Run | str | Path | None = None,
     out: str | Path | None = None,
     force: bool = False,
     quiet: bool = False,
     callbacks: Sequence[Callback] = (),
     checkpoint_every: float = EVERY_SECONDS,
+    keep_checkpoint: bool = True,
     ignore_memory: bool = False,
 ) -> Run:
     """Train a team and return its run folder, opened. Ctrl-C ends the run early, with all its files.
@@ -57,12 +71,15 @@ def train(
         settings: Changes to the algorithm's fields, such as `{"mutation": {"strength": 0.05}}`.
         opponent: In a contest "ddpg" (it learns, the default), "scripted", a run folder whose opponent is to be met,
             frozen, or an algorithm that learns, such as `merlax.ddpg(Td3(discount=0.9))`.
+        start: A run, or its folder, whose champion to begin with, on this or another world whose agents see and do as
+            many numbers; none: random teams.
         out: The run folder; by default a new one under `runs/`.
         force: Replace the run that `out` holds already.
         quiet: Show no progress.
         callbacks: Functions that get every row of `progress.csv` as a dict, and end the run by returning True; or
             recorders, such as `merlax.Tracker("wandb")`.
         checkpoint_every: Seconds between two checkpoints (0: after every generation).
+        keep_checkpoint: Keep the last one when the run is finished, so that `resume(run, frames=…)` can extend it.
         ignore_memory: Begin even if the run does not seem to fit into this machine's memory.
 
     Examples:
@@ -73,34 +90,41 @@ def train(
         1200
     """
     planned = setup.plan(
-        env, algorithm, frames=frames, seed=seed, preset=preset, settings=settings, opponent=opponent
-    )  # fmt: skip
+        env, algorithm, frames=frames, seed=seed, preset=preset, settings=settings, opponent=opponent, start=start
+    )
     listeners = [*terminal.display(quiet), *recorders.recorders(callbacks)]
-    run, ending = session.train(planned, out, force, listeners, checkpoint_every, ignore_memory=ignore_memory)
+    run, ending = session.train(
+        planned, out, force, listeners, checkpoint_every, ignore_memory=ignore_memory, keep_checkpoint=keep_checkpoint
+    )
     return _obey(run, ending)
 
 
 def resume(
     run: str | Path,
     *,
+    frames: int | None = None,
     env: Env | None = None,
     algorithm: Algorithm | None = None,
     restart: bool = False,
     quiet: bool = False,
     callbacks: Sequence[Callback] = (),
     checkpoint_every: float = EVERY_SECONDS,
+    keep_checkpoint: bool = True,
     ignore_memory: bool = False,
 ) -> Run:
-    """Continue a run that was interrupted, exactly: it ends as if it had never been.
+    """Continue a run that was interrupted, exactly: it ends as if it had never been. Or extend one.
 
     Args:
         run: The run folder.
+        frames: Another budget, larger than the run's own: it goes on to there, also if it is finished, and ends as if
+            it had been made for so many frames.
         env: The world again, if it is one of your own.
         algorithm: The algorithm again, if it or one of its operators is of your own.
         restart: Start anew, from generation 0, and keep the old rows aside as `progress.csv.1`.
         quiet: Show no progress.
         callbacks: As for `train`.
         checkpoint_every: Seconds between two checkpoints (0: after every generation).
+        keep_checkpoint: As for `train`.
         ignore_memory: As for `train`.
 
     Examples:
@@ -111,11 +135,18 @@ def resume(
         >>> run = merlax.resume("runs/cut", quiet=True)
         >>> len(run.progress["frames"])
         2
+
+        The same run, twice as long:
+
+        >>> run = merlax.resume("runs/cut", frames=2_400, quiet=True)
+        >>> len(run.progress["frames"])
+        4
     """
     listeners = [*terminal.display(quiet), *recorders.recorders(callbacks)]
     opened, ending = session.resume(
-        Path(run), listeners, checkpoint_every, env, algorithm, restart=restart, ignore_memory=ignore_memory
-    )
+        Path(run), listeners, checkpoint_every, env, algorithm,
+        frames=frames, restart=restart, ignore_memory=ignore_memory, keep_checkpoint=keep_checkpoint,
+    )  # fmt: skip
     return _obey(opened, ending)
 
 
@@ -358,6 +389,22 @@ def report(runs: Sequence[str | Path], out: str | Path, env: Env | None = None) 
     style.check_suffix(Path(out), (page.SUFFIX,))
     devices.prepare()
     return dossier.write([Path(run) for run in runs], Path(out), env)
+
+
+def export(run: Run | str | Path, out: str | Path) -> Path:
+    """Write a run's champion as one file for other programs.
+
+    Args:
+        run: A run, or its folder.
+        out: The file to write: .onnx for a network that onnxruntime plays without JAX (it takes
+            `pip install 'merlax[onnx]'`), .safetensors for the weights alone.
+
+    Examples:
+        >>> merlax.export("runs/tiny", "team.safetensors").exists()
+        True
+    """
+    exports.export(run.path if isinstance(run, Run) else Path(run), Path(out))
+    return Path(out)
 
 
 def refuse_no_runs() -> NoReturn:

@@ -39,6 +39,17 @@ def save(folder: Path, generation: int, run=RUN) -> None:
     checkpoints.save(folder, Position(generation, 10 * generation, 0.5), run, checkpoints.snapshot(state(generation)))
 
 
+def test_of_a_finished_run_only_the_newest_is_kept_or_none(tmp_path):
+    for generation in (1, 2):
+        save(tmp_path / "checkpoints", generation)
+    save(tmp_path / "checkpoints" / "midway", 3)
+    checkpoints.tidy(tmp_path / "checkpoints", keep=True)
+    assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == ["2"]
+    checkpoints.tidy(tmp_path / "checkpoints", keep=False)
+    assert not (tmp_path / "checkpoints").exists()
+    checkpoints.tidy(tmp_path / "checkpoints", keep=True)  # which is no error
+
+
 def same(a, b) -> bool:
     return all(np.array_equal(x, y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True))
 

@@ -9,13 +9,13 @@ from merlax.runs import forms
 
 CONFIG = {
     "format": 2, "world": "rover-3", "env": {"num_poi": 4}, "shape": {}, "algorithm": "merl", "preset": "fast",
-    "settings": {}, "opponent": {"kind": "ddpg", "settings": {}}, "frames": 100, "seed": 1,
-    "versions": {"jax": "1.0"}, "devices": 2, "processes": 1,
+    "settings": {}, "opponent": {"kind": "ddpg", "settings": {}}, "start": {"run": "runs/first", "weights": "0a"},
+    "frames": 100, "seed": 1, "versions": {"jax": "1.0"}, "devices": 2, "processes": 1,
 }  # fmt: skip
 FINAL = {"mean": 0.5, "interval95": None, "episodes": 200, "finished": True, "peak_memory_mb": 300}
 SIZES = {
-    "format": 1, "num_agents": 2, "obs_size": 5, "act_size": 2, "hidden": [4, 6], "tuned": False,
-    "obs_sizes": [1, 2], "act_sizes": [2, 2], "choose": [True, False], "masked": False,
+    "format": 1, "num_agents": 3, "obs_size": 5, "act_size": 2, "hidden": [4, 6], "tuned": False,
+    "obs_sizes": [5, 5, 5], "act_sizes": [2, 2, 2], "choose": [True, True, True], "masked": False,
 }  # fmt: skip
 PLACE = {"generation": 3, "frames": 30, "seconds": 0.5, "rounds": 0}
 MANIFEST = {
@@ -47,6 +47,9 @@ WRONG = [
     (forms.Config, {"opponent": 3}, "opponent is 3; give an object with named fields"),
     (forms.Config, {"opponent": {"kind": []}}, "opponent.kind is []; give a value of type str"),
     (forms.Config, {"opponent": {"settings": 1}}, "opponent.settings is 1; give an object with named fields"),
+    (forms.Config, {"start": "runs/first"}, "start is 'runs/first'; give an object with named fields"),
+    (forms.Config, {"start": {"run": 3}}, "start.run is 3; give a value of type str"),
+    (forms.Config, {"start": {"run": "x" * 5000}}, "with 5,000 items; give at most 4,096"),
     (forms.Config, {"frames": "x"}, "frames is 'x'; give a whole number"),
     (forms.Config, {"frames": 10**30}, "frames is 1" + "0" * 30 + "; make it a whole number of at most"),
     (forms.Config, {"seed": None}, "seed is None; give a whole number"),

@@ -12,7 +12,7 @@ import jax
 import pytest
 
 import merlax
-from merlax.runs import session
+from merlax.runs import checkpoints, session
 from merlax.runs.loop import Ending
 from merlax.runs.writer import RunFolder
 from merlax.types import UserError
@@ -52,7 +52,9 @@ def test_a_run_folder_holds_what_the_docs_promise(tmp_path):
         "learning_curve.png",
         "champion",
         "events",
+        "checkpoints",
     }
+    assert checkpoints.all_of(tmp_path / "checkpoints") == [tmp_path / "checkpoints" / "2"]
     final = json.loads((tmp_path / "final.json").read_text())
     assert (final["finished"], final["episodes"]) == (True, 200)
     assert final["mean"] == merlax.evaluate(run, 200, seed=run.config["seed"]).mean

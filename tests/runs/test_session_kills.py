@@ -77,9 +77,9 @@ def test_a_run_without_its_pictures_is_not_finished(tmp_path):
     assert picture.is_file()
 
 
-def test_checkpoints_that_a_kill_left_of_a_finished_run_go_when_it_is_resumed(tmp_path):
+def test_older_checkpoints_that_a_kill_left_of_a_finished_run_go_when_it_is_resumed(tmp_path):
     short.train(tmp_path)
-    (tmp_path / "checkpoints" / "2").mkdir(parents=True)
+    (tmp_path / "checkpoints" / "1").mkdir()
     with pytest.raises(UserError, match="nothing to resume"):
         short.resume(tmp_path)
-    assert not (tmp_path / "checkpoints").exists()
+    assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == ["2"]

@@ -124,7 +124,7 @@ def kill_and_resume(
         fate.faults += _said(log) + _lost(run)
         if fate.faults:
             return fate
-    if (run / checkpoints.FOLDER).exists():  # killed when all was done but this
+    if len(os.listdir(run / checkpoints.FOLDER)) > 1:  # killed when all was done but this
         processes.wait(processes.start("resume", run, log=log))
         fate.faults += [line for line in _said(log) if "there is nothing to resume" not in line]
     return fate

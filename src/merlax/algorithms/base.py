@@ -14,7 +14,7 @@ from merlax.core import devices
 from merlax.core.networks import TeamPolicy
 from merlax.core.rollout import Episode, Field, Rollout
 from merlax.envs.base import Env, Side
-from merlax.types import Key
+from merlax.types import Key, UserError
 
 Rollouts: TypeAlias = tuple[Rollout, ...]  # all of one generation
 Episodes: TypeAlias = tuple[Episode, ...]  # the same without transitions
@@ -75,6 +75,15 @@ class Algorithm(Checked, abc.ABC):
     @abc.abstractmethod
     def champion(self, state: Any) -> TeamPolicy:
         """The team that a test plays and a run keeps."""
+
+    def adopt(self, key: Key, state: Any, policy: TeamPolicy, seat: Seat) -> Any:
+        """The state before the first generation, `start`'s, of a run that begins with a policy."""
+        raise UserError(f"{type(self).__name__} cannot begin with a champion: it has no method `adopt`.")
+
+    @property
+    def keeps_gains(self) -> bool:
+        """Whether `adopt` keeps the gains of a policy that was tuned."""
+        return False
 
     def players(self, state: Any) -> Any:
         """Of the state, what the rollouts need."""

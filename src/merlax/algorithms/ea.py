@@ -41,6 +41,15 @@ class Ea(Evolutionary):
         champion = jax.tree.map(lambda leaf: leaf[0], teams)
         return EaState(teams, fitness.nothing_known(self.population), champion)
 
+    def adopt(self, key: Key, state: EaState, policy: TeamPolicy, seat: Seat) -> EaState:
+        """The policy, with the gains that it may have, and mutants of it."""
+        del seat
+        return EaState(self.around(key, policy, self.population), state.record, policy)
+
+    @property
+    def keeps_gains(self) -> bool:
+        return True
+
     def champion(self, state: EaState) -> TeamPolicy:
         """The fittest team of the newest generation."""
         return state.champion

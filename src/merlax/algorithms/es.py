@@ -18,7 +18,7 @@ from merlax.config import LARGEST, Count, Layers, Positive, Range
 from merlax.core import rollout
 from merlax.core.evolution import fitness
 from merlax.core.evolution.fitness import FitnessInfo
-from merlax.core.networks import TeamPolicy
+from merlax.core.networks import TeamPolicy, without_gains
 from merlax.core.records import MAY_BREAK
 from merlax.core.rollout import Field
 from merlax.envs.base import Side
@@ -65,7 +65,15 @@ class Es(Algorithm):
         key_mean, key_init, key_ask = jax.random.split(key, 3)
         teams = random_teams(key_mean, seat.side, self.actor_hidden, 1)
         mean = jax.tree.map(lambda leaf: leaf[0], teams)
-        strategy = _strategy(self, seat.side)
+        return self._around(mean, seat.side, key_init, key_ask)
+
+    def adopt(self, key: Key, state: EsState, policy: TeamPolicy, seat: Seat) -> EsState:
+        """The policy as the mean, and teams around it."""
+        del state
+        return self._around(without_gains(policy), seat.side, *jax.random.split(key))
+
+    def _around(self, mean: TeamPolicy, side: Side, key_init: Key, key_ask: Key) -> EsState:
+        strategy = _strategy(self, side)
         with _lenient():
             return self._ask(key_ask, strategy, strategy.init(key_init, mean, strategy.default_params))
 

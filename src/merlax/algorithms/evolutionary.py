@@ -65,6 +65,11 @@ class Evolutionary(Algorithm):
         heirs = fitness.inherit(record, selected, self.num_migrants, self.fitness.migrant_memory)
         return Evolved(children, champion, heirs, selected, family)
 
+    def around(self, key: Key, policy: TeamPolicy, number: int) -> TeamPolicy:
+        """A population that begins with a policy: it, then mutants of it."""
+        mutants = jax.vmap(lambda key: self.mutation(key, policy))(jax.random.split(key, number))
+        return jax.tree.map(lambda leaf, own: leaf.at[0].set(own), mutants, policy)
+
 
 def random_teams(key: Key, side: Side, hidden: tuple[int, ...], number: int) -> TeamPolicy:
     """A population of new teams."""

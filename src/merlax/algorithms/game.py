@@ -57,6 +57,7 @@ class Game:
         env: The world.
         algorithm: Trains the team.
         opponent: In a contest the algorithm on the other side.
+        policy: The team's policy to begin with; none: a random one.
 
     Examples:
         >>> game = merlax.Game(merlax.make("two-rovers"), merlax.preset("fast", "two-rovers", "ea"))
@@ -69,11 +70,12 @@ class Game:
     env: Env
     algorithm: Algorithm
     opponent: Algorithm | None = None
+    policy: TeamPolicy | None = None
 
     def init(self, key: Key) -> GameState:
         """The state before the first generation."""
         key_team, key_opponent = jax.random.split(key)
-        team = _start(self.algorithm, Seat(self.env, 0), key_team)
+        team = _start(self.algorithm, Seat(self.env, 0), key_team, self.policy)
         return GameState(team, self.opponent and _start(self.opponent, Seat(self.env, 1), key_opponent))
 
     def step(self, key: Key, state: GameState) -> tuple[GameState, Generation]:
@@ -154,7 +156,7 @@ class Game:
     def _played_shapes(self) -> Rollouts:
         """The rollouts of a generation, without their numbers."""
         key = jax.eval_shape(lambda: jax.random.key(0))
-        state = GameState(_shapes(self.algorithm, Seat(self.env, 0), key))
+        state = GameState(_shapes(self.algorithm, Seat(self.env, 0), key, self.policy))
         if self.opponent is not None:
             state = GameState(state.team, _shapes(self.opponent, Seat(self.env, 1), key))
         players, field = self.algorithm.players(state.team), self.field(state)
@@ -200,20 +202,28 @@ def _keep(rollouts: Rollouts, wanted: Callable[[int], bool]) -> Rollouts:
     return tuple(eqx.tree_at(lambda r: r.transitions, each, only(each.transitions)) for each in rollouts)
 
 
-def _shapes(algorithm: Algorithm, seat: Seat, key: Any) -> Any:
+def _shapes(algorithm: Algorithm, seat: Seat, key: Any, policy: TeamPolicy | None = None) -> Any:
     """An algorithm's state, without its numbers."""
     if not algorithm.learns:
         return jax.eval_shape(lambda key: algorithm.start(key, seat), key)
-    return _compiled_start.eval_shape(algorithm, seat, key)
+    return _compiled_start.eval_shape(algorithm, seat, key, policy)
 
 
-def _start(algorithm: Algorithm, seat: Seat, key: Key) -> Any:
+def _start(algorithm: Algorithm, seat: Seat, key: Key, policy: TeamPolicy | None = None) -> Any:
     if not algorithm.learns:
         return devices.spread(None, algorithm.start(key, seat))
     if devices.traced(key):
         with devices.inline():
-            return algorithm.start(key, seat)
-    return _compiled_start(algorithm, seat, key)
+            return _begun(algorithm, seat, key, policy)
+    return _compiled_start(algorithm, seat, key, policy)
+
+
+def _begun(algorithm: Algorithm, seat: Seat, key: Key, policy: TeamPolicy | None) -> Any:
+    """An algorithm's first state: a random one, or one that begins with a policy."""
+    if policy is None:
+        return algorithm.start(key, seat)
+    key_start, key_adopt = jax.random.split(key)
+    return algorithm.adopt(key_adopt, algorithm.start(key_start, seat), policy, seat)
 
 
 def _play(algorithm: Algorithm, key: Key, players: Any, field: Field) -> Rollouts:
@@ -286,8 +296,8 @@ _compiled = partial(jax.jit, compiler_options=devices.QUICK_COMPILE)
 
 
 @partial(_compiled, static_argnums=(0, 1))
-def _compiled_start(algorithm: Algorithm, seat: Seat, key: Key) -> Any:
-    return _place(algorithm, seat, algorithm.start(key, seat))
+def _compiled_start(algorithm: Algorithm, seat: Seat, key: Key, policy: TeamPolicy | None) -> Any:
+    return _place(algorithm, seat, _begun(algorithm, seat, key, policy))
 
 
 @partial(_compiled, static_argnums=0)

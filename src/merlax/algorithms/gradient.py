@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, Int
 from merlax.algorithms.base import Episodes, InPieces, Rollouts, Seat
 from merlax.config import Count, Layers, NotNegative
 from merlax.core import replay, rollout, td3
-from merlax.core.networks import TeamPolicy
+from merlax.core.networks import TeamPolicy, without_gains
 from merlax.core.players import PolicyPlayer
 from merlax.core.rollout import Field
 from merlax.core.td3 import LearningInfo, Td3
@@ -49,6 +49,11 @@ class OffPolicy(InPieces):
         """A new learner and empty buffers."""
         learner = td3.init(key, seat.side, self.actor_hidden, self.learner)
         return GradientState(learner, replay.create(self.learner.buffer, seat.side, self.num_shards(seat)))
+
+    def adopt(self, key: Key, state: GradientState, policy: TeamPolicy, seat: Seat) -> GradientState:
+        """The policy as the actor."""
+        del key, seat
+        return GradientState(td3.adopt(state.learner, without_gains(policy)), state.buffer)
 
     def champion(self, state: GradientState) -> TeamPolicy:
         """The current policy."""

@@ -19,7 +19,7 @@ from merlax.core.evolution import fitness, operators, selection
 from merlax.core.evolution.fitness import FitnessInfo, FitnessRecord
 from merlax.core.evolution.selection import Selected
 from merlax.core.evolution.tuning import Tuning, TuningState
-from merlax.core.networks import TeamPolicy, tuned, untuned
+from merlax.core.networks import TeamPolicy, tuned, untuned, without_gains
 from merlax.core.players import PolicyPlayer
 from merlax.core.records import MAY_BREAK, names
 from merlax.core.rollout import Episode, Field
@@ -123,6 +123,29 @@ class Merl(Evolutionary, InPieces):
             champion=jax.tree.map(jnp.copy, migrants[0]),
             tuning=tuning,
         )
+
+    def adopt(self, key: Key, state: MerlState, policy: TeamPolicy, seat: Seat) -> MerlState:
+        """The policy as every learner's actor, as the mean of the tuned teams, and with mutants as the population."""
+        del seat
+        actor, tuning = without_gains(policy), state.tuning
+        learners = tuple(td3.adopt(learner, actor) for learner in state.learners)
+        own = actor
+        if tuning is not None:
+            own = untuned(policy) if policy.gain is None else policy
+            tuning = dataclasses.replace(tuning, gain=own.gain)
+        migrants = self._migrants(learners, tuning)
+        teams = self.around(key, own, self.population - self.num_migrants)
+        return dataclasses.replace(
+            state,
+            population=operators.migrate(teams, *migrants),
+            learners=learners,
+            champion=jax.tree.map(jnp.copy, own),
+            tuning=tuning,
+        )
+
+    @property
+    def keeps_gains(self) -> bool:
+        return self.tunes
 
     def _migrants(self, learners: tuple[Learner, ...], tuning: TuningState | None) -> tuple[TeamPolicy, ...]:
         """The first learner's team as it is tuned, if it is, and every learner's own."""

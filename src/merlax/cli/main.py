@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 
-from merlax.cli import machine, pages, paper, streams, teams, training
+from merlax.cli import machine, pages, paper, streams, sweeping, teams, training
 from merlax.runs import process
 from merlax.runs.hosts import LostError, leave
 from merlax.runs.process import StoppedError
@@ -20,10 +20,12 @@ _LONG = re.compile(r"\S{1000,}")  # a word that nobody reads to its end
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "train": training.train,
     "resume": training.resume,
+    "sweep": sweeping.sweep,
     "evaluate": teams.evaluate,
     "diagnose": teams.diagnose,
     "crossplay": teams.crossplay,
     "render": teams.render,
+    "export": teams.export,
     "report": pages.report,
     "watch": pages.watch,
     "envs": machine.list_envs,

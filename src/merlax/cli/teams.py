@@ -1,4 +1,4 @@
-"""The commands that use a finished team: evaluate, diagnose, crossplay, render."""
+"""The commands that use a finished team: evaluate, diagnose, crossplay, render, export."""
 
 from __future__ import annotations
 
@@ -160,4 +160,19 @@ def render(args: Sequence[str]) -> int:
     if other is not None and not is_rule(first, other):
         other = open_run(other, o.env)
     print(api.render(first, o.out, o.seed, compare=other, episodes=o.episodes))
+    return 0
+
+
+def export(args: Sequence[str]) -> int:
+    """Write a run's champion as one file for other programs: ONNX, which plays without JAX, or safetensors."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        run: Annotated[Positional[Path], arg(metavar="RUN")]
+        """A run folder."""
+        out: Path
+        """File to write: .onnx (pip install 'merlax[onnx]') or .safetensors."""
+
+    o = parse(Options, "export", args, export.__doc__)
+    print(api.export(o.run, o.out))
     return 0

@@ -126,12 +126,17 @@ def tuned(policy: TeamPolicy, gain: Float[Array, "agent obs"]) -> TeamPolicy:
 def with_heads(policy: TeamPolicy, of: Int[Array, " agent"]) -> TeamPolicy:
     """The policy in which every agent has the head, and the gains, of the agent that `of` names for it."""
 
-    def exchange(leaf: Float[Array, "*layer outputs"]) -> Float[Array, "*layer outputs"]:
+    def exchange(leaf: Float[Array, "*layer outputs"]) -> Float[Array, "*layer chosen"]:
         heads = leaf.reshape(*leaf.shape[:-1], policy.num_agents, -1)
-        return jnp.take(heads, of, axis=-2).reshape(leaf.shape)
+        return jnp.take(heads, of, axis=-2).reshape(*leaf.shape[:-1], -1)
 
     other = eqx.tree_at(lambda p: p.heads, policy, jax.tree.map(exchange, policy.heads))
     return other if policy.gain is None else tuned(other, policy.gain[of])
+
+
+def without_gains(policy: TeamPolicy) -> TeamPolicy:
+    """The policy as a genome that has no gains."""
+    return eqx.tree_at(lambda p: p.gain, policy, None, is_leaf=lambda x: x is None)
 
 
 def untuned(policy: TeamPolicy) -> TeamPolicy:

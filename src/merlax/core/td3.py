@@ -153,6 +153,11 @@ def init(key: Key, side: Side, actor_hidden: tuple[int, ...], config: Td3) -> Le
     )
 
 
+def adopt(learner: Learner, policy: TeamPolicy) -> Learner:
+    """The learner with this policy, which has no gains, as its actor; its critics do not know it yet."""
+    return eqx.tree_at(lambda each: (each.actor, each.target_actor), learner, (policy, jax.tree.map(jnp.copy, policy)))
+
+
 def num_shards(configs: Sequence[Td3], num_agents: int) -> int:
     """How many devices share a gradient step: as many as get an equal part that is worth its while to all learners."""
     most = min(devices.count(), *(c.batch * (num_agents if c.order == "joint" else 1) // ROWS for c in configs))

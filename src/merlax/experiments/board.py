@@ -146,8 +146,24 @@ class Lines:
     def stop(self) -> None: ...
 
 
-def choose() -> Board:
-    """Bars on a terminal, lines in a file or a pipe."""
+class Silence:
+    """Shows nothing."""
+
+    def start(self, total: int, finished: int, workers: int) -> None: ...
+
+    def update(self, active: Sequence[Status], waiting: Sequence[Job]) -> None: ...
+
+    def finished(self, status: Status) -> None: ...
+
+    def failed(self, job: Job, reason: str) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+def choose(quiet: bool = False) -> Board:
+    """Bars on a terminal, lines in a file or a pipe, nothing if it is to be quiet."""
+    if quiet:
+        return Silence()
     return Bars(Console()) if sys.stdout.isatty() else Lines()
 
 

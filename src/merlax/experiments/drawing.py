@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
-from merlax import envs, figures
+from merlax import figures
 from merlax.core import devices
-from merlax.experiments import catalogue, report, statistics
+from merlax.experiments import catalogue, jobs, report, statistics
 from merlax.experiments.results import Results
 from merlax.experiments.spec import REFERENCE, Experiment, bare, slug
-from merlax.figures.series import Finals, Line, Panel, Point, Reference, Sweep
+from merlax.figures.series import Finals, Line, Panel, Point, Reference, Sweep, distinct
 from merlax.runs import evaluation, reader, teams
 from merlax.runs.published import SELECTION_RATE
 
@@ -17,9 +18,9 @@ YARDSTICK_EPISODES = 1000
 _SMOOTH, _SMOOTH_RATE = 0.05, 0.15  # shares of a run that running means reach back over
 
 
-def draw(found: Results, root: Path, out: Path) -> Path:
-    """Draw the figure of an experiment; only trajectories need the run folders, too: `root`."""
-    experiment = catalogue.experiment(found.experiment)
+def draw(found: Results, root: Path, out: Path, experiment: Experiment | None = None) -> Path:
+    """Draw the figure of an experiment, by default of the named one; only trajectories need the run folders: `root`."""
+    experiment = experiment or catalogue.experiment(found.experiment)
     drawings = {"curves": _curves, "sweep": _sweep, "selection": _selection, "finals": _finals}
     if experiment.figure == "trajectories":
         _trajectories(found, experiment, root, out)
@@ -32,6 +33,9 @@ def _curves(found: Results, experiment: Experiment, out: Path) -> None:
     panels = []
     for world in found.worlds:
         lines = [_line(found, world, method, "champion_score", _SMOOTH, method) for method in found.methods(world)]
+        if experiment.name not in catalogue.experiments():  # its methods have no colours of their own
+            hues = distinct([method.label for method in experiment.methods])
+            lines = [line and dataclasses.replace(line, hue=hues[line.label]) for line in lines]
         claimed = dict.fromkeys(claim.method for claim in experiment.claims)
         scores = {method: experiment.published(world, method) for method in claimed}
         known = [Reference(method, score) for method, score in scores.items() if score is not None]
@@ -59,7 +63,7 @@ def hand_rules(experiment: Experiment, world: str) -> tuple[Reference, ...]:
     if task is None:
         return ()
     devices.prepare()
-    env = envs.make(task.world, **task.options)
+    env = jobs.env_of(task)
     against = ", scripted opponent" if len(env.sides) > 1 else ""
     scores = teams.yardsticks(env, YARDSTICK_EPISODES)
     return tuple(Reference(f"{teams.label(rule)}{against}", score.mean) for rule, score in scores.items())

@@ -17,7 +17,8 @@ from merlax.types import UserError
 
 DEEPEST = 6  # folders in each other
 MOST_RUNS = 1000
-_METHOD = ("algorithm", "preset", "settings", "opponent", "frames")  # what makes two runs the same but for their seed
+# What makes two runs the same but for their seed.
+_METHOD = ("algorithm", "preset", "settings", "opponent", "start", "frames")
 _LAST = 10  # tests that tell the score of a run that has not ended
 
 

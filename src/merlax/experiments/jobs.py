@@ -12,9 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from merlax import envs, files
+from merlax import config, envs, files
+from merlax.envs.base import Env
 from merlax.experiments.backends.base import LOG, Order
-from merlax.experiments.spec import Job
+from merlax.experiments.spec import Job, Task
 from merlax.runs import session, setup
 from merlax.runs.progress import newest
 from merlax.types import UserError
@@ -36,7 +37,13 @@ def request(job: Job) -> dict[str, Any]:
     """What is asked of a run, in the form of `config.json`: what it does not say, the preset has."""
     task, method = job.task, job.method
     asked = {"world": task.world, "env": dict(task.options), "algorithm": method.algorithm, "preset": method.preset}
+    asked |= {"opponent": {"settings": dict(task.opponent_settings)}} if task.opponent_settings else {}
     return asked | {"settings": dict(method.changes), "frames": job.frames, "seed": job.seed}
+
+
+def env_of(task: Task) -> Env:
+    """The world of a task."""
+    return config.merge(envs.make(task.world), dict(task.options), "env") if task.options else envs.make(task.world)
 
 
 def record(job: Job) -> dict[str, Any] | None:
@@ -46,10 +53,10 @@ def record(job: Job) -> dict[str, Any] | None:
     """
     task, method = job.task, job.method
     with contextlib.suppress(UserError):  # what is wrong with it, the run itself will say
-        env = envs.make(task.world, **task.options)
         planned = setup.plan(
-            env, method.algorithm, frames=job.frames, seed=job.seed, preset=method.preset,
-            settings=dict(method.changes), world=task.world,
+            env_of(task), method.algorithm, frames=job.frames, seed=job.seed, preset=method.preset,
+            settings=dict(method.changes), opponent=task.opponent, opponent_settings=dict(task.opponent_settings),
+            start=task.start, world=task.world,
         )  # fmt: skip
         return json.loads(json.dumps(planned.record()))
     return None
@@ -76,8 +83,17 @@ def order(job: Job, root: Path) -> Order:
 def command(job: Job, root: Path) -> list[str]:
     """What makes a run, or goes on with it: the same, however often it is called."""
     folder = root / job.folder
-    words = [sys.executable, "-m", "merlax.cli", "train", "--config", str(folder / _REQUEST)]
-    return [*words, "--out", str(folder), "--force", "--go-on", "--quiet"]
+    words = [sys.executable, "-m", "merlax.cli", "train", "--config", str(folder / _REQUEST), *_named(job)]
+    return [*words, "--out", str(folder), "--force", "--go-on", "--no-keep-checkpoint", "--quiet"]
+
+
+def _named(job: Job) -> list[str]:
+    """What no file may name for a run: code of the user's own, and other runs."""
+    task, algorithm = job.task, job.method.algorithm
+    words = [task.world] if ":" in task.world and not envs.is_known(task.world) else []
+    words += ["--algorithm", algorithm] if ":" in algorithm else []
+    words += ["--opponent", task.opponent] if task.opponent is not None else []
+    return words + (["--from", task.start] if task.start is not None else [])
 
 
 def _prepare(folder: Path, text: str, resumes: Callable[[], bool]) -> None:

@@ -19,6 +19,7 @@ from merlax.types import UserError
 
 RESULTS, RUNS = "results.csv", "runs"
 INTERRUPTED = 130  # the shell's code for Ctrl-C
+_MADE_BY = {"seeds": "train --seeds", "sweep": "sweep"}  # experiments that users make up
 _WIDE = 140  # columns of a table that goes to a file
 
 
@@ -42,15 +43,19 @@ def choose(
     return experiment, Path("runs", "reproduce", folder)
 
 
-def run_and_print(experiment: Experiment, out: Path, where: Callable[[Path], Backend] | None = None) -> int:
+def run_and_print(
+    experiment: Experiment, out: Path, where: Callable[[Path], Backend] | None = None, *, quiet: bool = False
+) -> int:
     """Run an experiment in the folder `out`, print what came out of it, and return the exit code.
 
-    `where` makes the engine that runs it, given the folder of all runs; by default this machine's processes.
+    `where` makes the engine that runs it, given the folder of all runs; by default this machine's processes. If it is
+    `quiet`, only what came out is shown.
     """
     root = out.resolve() / RUNS
     backend = None if where is None else where(root)
-    print(f"{experiment.title}: {', '.join(task.label for task in experiment.tasks)}", flush=True)
-    outcome = runner.run(list(experiment.jobs()), root, board.choose(), backend)
+    if not quiet:
+        print(f"{experiment.title}: {', '.join(task.label for task in experiment.tasks)}", flush=True)
+    outcome = runner.run(list(experiment.jobs()), root, board.choose(quiet), backend)
     if outcome.finished:
         _report(experiment, outcome, out)
     for failure in outcome.failed:
@@ -77,6 +82,8 @@ def plot(path: Path, out: Path | None = None) -> Path:
         raise UserError(f"The folder '{path}' holds no {RESULTS}; name one that `merlax reproduce` wrote.")
     file = path / RESULTS if path.is_dir() else path
     found = results.read(file)
+    if found.experiment in _MADE_BY:
+        raise UserError(f"'{file}' was made by `merlax {_MADE_BY[found.experiment]}`; the same command draws it again.")
     return drawing.draw(found, file.parent / RUNS, out or file.parent / f"{found.experiment}.png")
 
 
@@ -97,7 +104,7 @@ def _report(experiment: Experiment, outcome: Outcome, out: Path) -> None:
     results.write(found, out / RESULTS)
     tables = report.tables(found, experiment)
     (out / "table.md").write_text("\n".join(map(report.markdown, tables)), encoding="utf-8")
-    figure = drawing.draw(found, out / RUNS, out / f"{experiment.name}.png")
+    figure = drawing.draw(found, out / RUNS, out / f"{experiment.name}.png", experiment)
     for table in tables:
         _print_table(table)
     print("\nfinal scores over 200 fresh episodes per run; IQM and P with bootstrap intervals over seeds")

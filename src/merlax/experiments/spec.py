@@ -21,15 +21,22 @@ class Task:
 
     world: str
     """Its name."""
-    options: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     frames: int | None = None
     """A budget of its own."""
+    opponent: str | None = None
+    """In a contest "scripted", or a run folder whose opponent to meet; by default one that learns."""
+    opponent_settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """Changes to the settings of an opponent that learns."""
+    start: str | None = None
+    """A run folder whose champion to begin with."""
 
     @property
     def label(self) -> str:
         """The name with the options: "rover-3 (speed pinned)"."""
-        options = ", ".join(f"{name} {value}" for name, value in self.options.items())
-        return f"{self.world} ({options})" if options else self.world
+        told = [f"{name} {value}" for name, value in self.options.items()]
+        told += [] if self.opponent is None else [f"opponent {Path(self.opponent).name}"]
+        return f"{self.world} ({', '.join(told)})" if told else self.world
 
 
 @dataclasses.dataclass(frozen=True)

@@ -55,7 +55,7 @@ def selection_rate(lines: Sequence[Line], out: Path, *, title: str, expected: fl
 
 def draw_line(ax: Axes, line: Line) -> Label:
     """Draw one method, and return the name for the end of its line."""
-    hue, merl = color(line.label), line.label == "MERL"
+    hue, merl = line.hue or color(line.label), line.label == "MERL"
     ax.fill_between(line.frames, line.low, line.high, color=hue, alpha=0.18, linewidth=0)
     dashes = (0, (2, 1.2)) if line.label.endswith("-global") else "-"
     width, order = (1.7, 3.0) if merl else (1.2, 2.5 if dashes != "-" else 2.0)  # dashes show what lies below them

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 
 import numpy as np
 from jaxtyping import Float
@@ -20,6 +21,8 @@ class Line:
     mean: Float[np.ndarray, " time"]
     low: Float[np.ndarray, " time"]
     high: Float[np.ndarray, " time"]
+    hue: str = ""
+    """Its colour; by default the one that its label has in every figure."""
 
 
 @dataclass(frozen=True)
@@ -116,9 +119,19 @@ COLORS = {
 }
 
 
+_FREE = (style.BLUE, style.VERMILLION, style.GREEN, style.PURPLE, style.ORANGE, style.SKY, style.BROWN, style.BLACK)
+
+
 def color(label: str) -> str:
     """The colour of a method or world; what follows a comma or a bracket in its label does not change it."""
     return COLORS.get(label.split(",")[0].split(" (")[0], style.GREY)
+
+
+def distinct(labels: Sequence[str]) -> dict[str, str]:
+    """A colour for each of these methods: its own, if it has one, else one that no other has, as far as they go."""
+    known = {label: COLORS[label] for label in labels if label in COLORS}
+    free = cycle([hue for hue in _FREE if hue not in known.values()] or [style.GREY])
+    return {label: known.get(label) or next(free) for label in labels}
 
 
 def running_mean(y: Float[np.ndarray, " n"], window: int) -> Float[np.ndarray, " n"]:

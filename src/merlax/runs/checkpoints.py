@@ -1,7 +1,8 @@
 """Checkpoints: everything that a run needs to go on exactly, as plain arrays (Orbax) and a manifest (JSON).
 
 `RUN/checkpoints/<generation>/` holds one, and `RUN/checkpoints/midway/` those within a generation that takes long.
-Orbax writes each under another name and renames it when it is complete, and keeps the newest two; the manifest carries
+Orbax writes each under another name and renames it when it is complete, and keeps the newest two, of a finished run the
+last, from which it can be extended; the manifest carries
 a checksum of every array and of itself, so that whatever happened to the files later is noticed. Nothing of it is ever
 executed: arrays are numbers, and names are only compared.
 """
@@ -33,7 +34,7 @@ from merlax.types import UserError, shown
 T = TypeVar("T")
 Arrays = dict[str, np.ndarray]
 
-FORMAT = 3
+FORMAT = 4
 KEEP = 2
 PIECE_BYTES = 4_000_000  # of an array that are written at a time
 EVERY_SECONDS = 90.0
@@ -41,7 +42,8 @@ LARGEST_SHARE = 0.02  # of the run's time that checkpoints may take; where they 
 FOLDER, MIDWAY = "checkpoints", "midway"
 _NONE_YET = "none-yet"  # a file that lies there until the first is complete
 _ROUNDS = 10**9  # more than one generation has
-_DECIDES = ("world", "env", "algorithm", "preset", "settings", "opponent", "frames", "seed")  # of `config.json`
+# Of `config.json`; not the frames, for a run can be extended.
+_DECIDES = ("world", "env", "algorithm", "preset", "settings", "opponent", "start", "seed")
 _MANIFEST_BYTES = 10_000_000
 _MOST_SHARDS = 4096  # devices of one process
 _LOG = logging.getLogger("merlax")
@@ -65,13 +67,15 @@ class Saver:
     time and half the memory of writing a copy beside training.
     """
 
-    def __init__(self, run: Path, config: dict[str, Any], every: float = EVERY_SECONDS):
+    def __init__(self, run: Path, config: dict[str, Any], every: float = EVERY_SECONDS, *, keep: bool = True):
+        """Of a run that reaches its last frame, `keep` the last one, so that it can be extended."""
         if not 0 <= every < float("inf"):
             raise UserError(f"checkpoint_every is {every}; give a number of seconds, 0 for every generation.")
         self.folder = run / FOLDER
         self.seconds = 0.0  # that training waited in all
         self._run = identity(config)
         self._every = every
+        self._keep = keep
         self._due = time.monotonic() + every
         self._managers: dict[str, Any] = {}
 
@@ -113,6 +117,15 @@ class Saver:
         self.seconds += took
         self._due = time.monotonic() + (max(self._every, took / LARGEST_SHARE) if self._every else 0)
 
+    def save_end(self, position: Position, state: Any) -> None:
+        """Save the state at the last frame, if it is to be kept."""
+        if self._keep:
+            self.save(position, state)
+
+    def tidy(self) -> None:
+        """Remove what a run that has reached its last frame does not need."""
+        tidy(self.folder, keep=self._keep)
+
     def _drop_midway(self) -> None:
         """A generation that has ended is not begun again."""
         if (self.folder / MIDWAY).exists():
@@ -143,6 +156,8 @@ class Onlooker(Saver):
     def maybe(self, position: Position, state: Any) -> None: ...
 
     def save(self, position: Position, state: Any) -> None: ...
+
+    def save_end(self, position: Position, state: Any) -> None: ...
 
     def last_good(self) -> str:
         return "process 0 says from where it goes on"
@@ -311,6 +326,14 @@ def all_of(folder: Path) -> list[Path]:
     whole = {generation * _ROUNDS: folder / str(generation) for generation in generations(folder)}
     within = {number: folder / MIDWAY / str(number) for number in generations(folder / MIDWAY)}
     return [path for _, path in sorted((whole | within).items())]
+
+
+def tidy(folder: Path, *, keep: bool) -> None:
+    """Of a run that has reached its last frame: keep only the newest, or none."""
+    newest = [str(generation) for generation in generations(folder)[-1:] if keep]
+    for path in [folder] if not newest else folder.iterdir():
+        if path.name not in newest:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def reached(folder: Path) -> int | None:

@@ -26,6 +26,13 @@ class Opponent(TypedDict, total=False):
     settings: Object
 
 
+class Start(TypedDict, total=False):
+    """Whose champion a run begins with: where it was, and a number by which its weights are known again."""
+
+    run: Annotated[str, Length(1, 4096)]
+    weights: Name
+
+
 class Config(TypedDict, total=False):
     """`config.json`: everything that decides a run, and what it was made with."""
 
@@ -37,6 +44,7 @@ class Config(TypedDict, total=False):
     preset: Name
     settings: Object
     opponent: Opponent | None
+    start: Start | None
     frames: Frames
     seed: Seed
     versions: Annotated[dict[str, Name], Length(0, 100)]

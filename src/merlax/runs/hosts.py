@@ -52,7 +52,7 @@ class Meeting:
 def join(meeting: Meeting) -> None:
     """Become one of the processes, before JAX starts."""
     global _joined
-    if not meeting.wanted:
+    if not meeting.wanted or jax.distributed.is_initialized():
         return
     given = (meeting.coordinator, meeting.processes, meeting.process)
     if any(each is not None for each in given):

@@ -132,6 +132,7 @@ class _Training:
                 self.saver.save(self.at, state)  # its world may fail before the first interval is over
             else:
                 self.saver.maybe(self.at, state)
+        self.saver.save_end(self.at, state)
         return Ending()
 
     def _kept(self, error: WorldFailedError, state: GameState) -> UserError:

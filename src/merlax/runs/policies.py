@@ -30,8 +30,8 @@ def save(folder: Path, policy: TeamPolicy) -> None:
     fresh, old = folder.with_name(folder.name + ".new"), folder.with_name(folder.name + ".old")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
-    (fresh / "policy.json").write_text(json.dumps(_describe(policy), indent=2) + "\n")
-    weights: dict[str, Any] = {_name(path): np.asarray(w) for path, w in _leaves(policy)}
+    (fresh / "policy.json").write_text(json.dumps(describe(policy), indent=2) + "\n")
+    weights: dict[str, Any] = arrays(policy)
     np.savez(fresh / "weights.npz", **weights)
     if folder.exists():  # else the old one is all there is: the last save was killed between its renames
         shutil.rmtree(old, ignore_errors=True)
@@ -63,7 +63,7 @@ def load(folder: Path) -> TeamPolicy:
 
 def check_fits(policy: TeamPolicy, side: Side, what: str) -> None:
     """Refuse a policy that was made for another world; `what` names it at the start of a sentence."""
-    own, asked = _describe(policy), side_record(side)
+    own, asked = describe(policy), side_record(side)
     for name in ("num_agents", "obs_size", "act_size", *_SPACES):
         if own.get(name) != asked.get(name):
             told = [values.get(name, "not said") for values in (own, asked)]
@@ -102,7 +102,13 @@ def _side(said: dict[str, Any]) -> Side:
     return side
 
 
-def _describe(policy: TeamPolicy) -> dict[str, Any]:
+def arrays(policy: TeamPolicy) -> dict[str, np.ndarray]:
+    """The weights of a policy, by name."""
+    return {_name(path): np.asarray(leaf) for path, leaf in _leaves(policy)}
+
+
+def describe(policy: TeamPolicy) -> dict[str, Any]:
+    """What files say of a policy: its sizes, whether it has gains and, where agents differ or choose, their spaces."""
     return {
         "format": FORMAT,
         "num_agents": policy.num_agents,

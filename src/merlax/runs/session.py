@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import logging
-import shutil
 import signal
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +18,20 @@ from merlax.config import Count
 from merlax.core import devices
 from merlax.envs.base import Env
 from merlax.envs.check import refuse_misshapen
-from merlax.runs import checkpoints, evaluation, hosts, loop, memory, process, progress, reader, replays, setup, teams
+from merlax.runs import (
+    checkpoints,
+    continuing,
+    evaluation,
+    forms,
+    hosts,
+    loop,
+    memory,
+    process,
+    reader,
+    replays,
+    setup,
+    teams,
+)
 from merlax.runs.checkpoints import EVERY_SECONDS, Onlooker, Saver
 from merlax.runs.loop import Ending
 from merlax.runs.reader import Run
@@ -39,13 +51,17 @@ def train(
     every: float = EVERY_SECONDS,
     *,
     ignore_memory: bool = False,
+    keep_checkpoint: bool = True,
 ) -> tuple[Run, Ending]:
-    """Make a new run."""
+    """Make a new run; `keep_checkpoint` keeps the last one, so that it can be extended."""
     hosts.compare(planned.record())
-    folder = hosts.announce(
-        lambda: RunFolder(check(planned, out, force, every, ignore_memory=ignore_memory), planned.record(), force=force)
-    )
-    return _go(planned, folder, recorders, every)
+    start = planned.start and planned.start.policy
+
+    def folder() -> RunFolder:
+        path = check(planned, out, force, every, ignore_memory=ignore_memory)
+        return RunFolder(path, planned.record(), force=force, start=start)
+
+    return _go(planned, hosts.announce(folder), recorders, every, keep=keep_checkpoint)
 
 
 def follow(planned: Setup) -> Ending:
@@ -112,22 +128,28 @@ def resume(
     env: Env | None = None,
     algorithm: Algorithm | None = None,
     *,
+    frames: int | None = None,
     restart: bool = False,
     ignore_memory: bool = False,
+    keep_checkpoint: bool = True,
 ) -> tuple[Run, Ending]:
-    """Continue a run that was interrupted, on as many devices as it had; or, on purpose, start it anew."""
+    """Continue a run that was interrupted, on as many devices as it had; or, on purpose, start it anew.
+
+    With other `frames` than it had, it is extended to so many, be it finished or not.
+    """
+    how: Any = {"resume": not restart, "restart": restart, "keep": keep_checkpoint}
     if hosts.count() > 1:
         told = {"restart": restart}
-        data = hosts.announce(lambda: _resumable(path, restart), lambda data: told | {"config": data})
+        data = hosts.announce(lambda: _resumable(path, restart, frames), lambda data: told | {"config": data})
         planned = setup.from_record(data, path, env, algorithm)
-        _warn_of_versions(data)
-        _warn_of_processes(data, path)
-        return _go(planned, RunFolder(path), recorders, every, resume=not restart, restart=restart)
-    data = _resumable(path, restart)
+        continuing.warn_of_versions(data)
+        continuing.warn_of_processes(data, path)
+        return _go(planned, RunFolder(path), recorders, every, **how)
+    data = _resumable(path, restart, frames)
     number = config.checked(data.get("devices"), Count, f"'devices' in '{path / 'config.json'}'")
     devices.prepare(number)
     if data.get("processes", 1) > 1:
-        _warn_of_processes(data, path)
+        continuing.warn_of_processes(data, path)
         number = min(number, jax.device_count())
     if number > jax.device_count():
         raise UserError(
@@ -138,20 +160,22 @@ def resume(
         planned = setup.from_record(data, path, env, algorithm)
         if not ignore_memory:
             memory.check(planned.game())
-        _warn_of_versions(data)
-        return _go(planned, RunFolder(path), recorders, every, resume=not restart, restart=restart)
+        _refuse(continuing.too_short(planned.game(), path, data["frames"]))
+        continuing.warn_of_versions(data)
+        return _go(planned, RunFolder(path), recorders, every, **how)
 
 
-def _resumable(path: Path, restart: bool) -> dict[str, Any]:
-    """What the folder says of a run that can be continued; else refuse, before anything is touched."""
+def _resumable(path: Path, restart: bool, frames: int | None) -> dict[str, Any]:
+    """What the folder says of a run that can be continued, to so many frames; else refuse, before it is touched."""
     data = reader.read_config(path)
-    obstacle = _obstacle(path, restart)
+    frames = frames and config.checked(frames, forms.Frames, "frames")
+    obstacle = continuing.obstacle(path, restart, frames)
     if obstacle and process.is_locked(path):  # a run that somebody is just making may look like that
         raise process.taken(path)
     if reader.is_finished(path):
-        _drop_checkpoints(path)  # those that a process left which was killed at its very end
+        checkpoints.tidy(path / checkpoints.FOLDER, keep=True)  # what a process left that was killed at its very end
     _refuse(obstacle)
-    return data
+    return data if frames is None else data | {"frames": frames}
 
 
 def _go(
@@ -162,17 +186,20 @@ def _go(
     *,
     resume: bool = False,
     restart: bool = False,
+    keep: bool = True,
 ) -> tuple[Run, Ending]:
     """Train in an open folder, then finish it."""
     listeners = [*folder.recorders(), *recorders]
-    beginning = Beginning(folder.path, planned.title, folder.config, planned.frames)
-    saver = Saver(folder.path, folder.config, every)
+    beginning = Beginning(folder.path, planned.title, folder.config | {"frames": planned.frames}, planned.frames)
+    saver = Saver(folder.path, folder.config, every, keep=keep)
     with contextlib.ExitStack() as stack:
         for close in (folder.close, saver.close, *(recorder.stop for recorder in listeners)):
             stack.callback(close)
         with folder.faults():
             if resume or restart:  # once more, now that nobody else works here
-                _refuse(_obstacle(folder.path, restart))
+                _refuse(continuing.obstacle(folder.path, restart, planned.frames))
+            if planned.frames != folder.config["frames"]:
+                folder.extend(planned.frames)
             if restart:
                 folder.start_anew()
             saver.begin()
@@ -180,7 +207,10 @@ def _go(
         game, seed = planned.game(), planned.seed
         ending = loop.run(game, folder, listeners, saver, beginning, caught, seed=seed, resume=resume)
         with folder.faults():
-            return finish(folder, planned.env, ending), ending
+            run = finish(folder, planned.env, ending)
+            if ending.finished:
+                saver.tidy()
+            return run, ending
 
 
 def finish(folder: RunFolder, env: Env, ending: Ending) -> Run:
@@ -197,8 +227,6 @@ def finish(folder: RunFolder, env: Env, ending: Ending) -> Run:
     plot(run, folder.path / "learning_curve.png")
     _film(run, folder.path / "champion.gif")
     folder.write_json("final.json", result)  # the last file: a run that says it is finished lacks nothing
-    if ending.finished:
-        _drop_checkpoints(folder.path)
     return run
 
 
@@ -209,11 +237,6 @@ def _film(run: Run, out: Path) -> None:
             replays.render([run], out)
         except UserError as error:
             _LOG.warning("%s The run lacks its champion.gif.", error)
-
-
-def _drop_checkpoints(path: Path) -> None:
-    """Of a run that has reached its last frame: nothing is left to go on from."""
-    shutil.rmtree(path / checkpoints.FOLDER, ignore_errors=True)
 
 
 def plot(run: Run, out: Path) -> None:
@@ -234,41 +257,3 @@ def plot(run: Run, out: Path) -> None:
 def _refuse(reason: str) -> None:
     if reason:
         raise UserError(reason)
-
-
-def _obstacle(path: Path, restart: bool) -> str:
-    """Why a run cannot be continued: it is at its end, or its rows and its checkpoints do not fit each other."""
-    if reader.is_finished(path):
-        return f"The run in '{path}' has reached its last frame; there is nothing to resume."
-    if restart:
-        return ""
-    table, folder = path / "progress.csv", path / checkpoints.FOLDER
-    rows, reached = progress.number(table), checkpoints.reached(folder)
-    begun = rows or ((path / "champion").exists() and not table.exists())  # it is there before the first champion
-    if reached is None and begun:
-        found = f"'{table}' has {rows} rows but '{folder}' no checkpoint to go on from; put the checkpoints back"
-    elif reached is not None and rows < reached:
-        found = f"'{table}' has {rows} rows but the newest in '{folder}' goes on after {reached}; put the rows back"
-    else:
-        return ""
-    return f"{found}, or start anew with --restart (in Python restart=True), which keeps the old rows aside."
-
-
-def _warn_of_processes(data: dict[str, Any], path: Path) -> None:
-    """Numbers promise to be the same only with as many devices in as many processes."""
-    before, now = (data.get("processes", 1), data.get("devices")), (hosts.count(), jax.device_count())
-    if before != now:
-        _LOG.warning(
-            "The run in '%s' was made by %s process(es) with %s devices in all and goes on with %s and %s, so the last "
-            "bits of its numbers may differ.",
-            path, *before, *now,
-        )  # fmt: skip
-
-
-def _warn_of_versions(data: dict[str, Any]) -> None:
-    """Numbers promise to be the same only with the same versions."""
-    old = data.get("versions") or {}
-    changed = [f"{name} {old.get(name)} → {version}" for name, version in reader.versions()["versions"].items()
-               if old.get(name) != version and name != "python"]  # fmt: skip
-    if changed:
-        _LOG.warning("resumed with other versions (%s): numbers may differ", ", ".join(changed))

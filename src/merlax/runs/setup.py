@@ -17,8 +17,9 @@ from merlax.core.players import PolicyPlayer, ScriptedPlayer
 from merlax.envs import adapters, rules
 from merlax.envs.adapters.foreign import Foreign
 from merlax.envs.base import Env
-from merlax.runs import reader
-from merlax.runs.reader import DDPG, FORMAT, FROZEN, OPPONENT, SCRIPTED
+from merlax.runs import reader, starts
+from merlax.runs.reader import DDPG, FORMAT, FROZEN, OPPONENT, SCRIPTED, TEAM, Run
+from merlax.runs.starts import Start
 from merlax.types import UserError
 
 
@@ -35,10 +36,11 @@ class Setup:
     seed: int
     opponent: Algorithm | None = None
     opponent_kind: str | None = None
+    start: Start | None = None
 
     def game(self) -> Game:
         """What is to be trained."""
-        return Game(self.env, self.algorithm, self.opponent)
+        return Game(self.env, self.algorithm, self.opponent, self.start and self.start.policy)
 
     def record(self) -> dict[str, Any]:
         """What `config.json` says."""
@@ -54,6 +56,7 @@ class Setup:
             "preset": self.preset,
             "settings": config.to_dict(self.algorithm),
             "opponent": opponent,
+            "start": self.start and self.start.record(),
             "frames": self.frames,
             "seed": self.seed,
         }
@@ -83,6 +86,7 @@ def plan(
     settings: dict[str, Any] | None = None,
     opponent: str | Path | Algorithm | None = None,
     opponent_settings: dict[str, Any] | None = None,
+    start: Run | str | Path | None = None,
     world: str | None = None,
 ) -> Setup:
     """A setup from what the user asks for.
@@ -96,6 +100,7 @@ def plan(
         settings: Changes to the algorithm's fields, as a file has them.
         opponent: In a contest "ddpg", "scripted", a run folder whose opponent to meet, or an algorithm.
         opponent_settings: Changes to the fields of an opponent that learns.
+        start: A run whose champion to begin with; none: random teams.
         world: The name of `env`, if it is known already.
     """
     world, env = (world, env) if world and not isinstance(env, str) else resolve(env)
@@ -107,7 +112,8 @@ def plan(
         if kind != DDPG:
             raise UserError("There is no opponent that learns in this run; leave its settings out.")
         other = config.merge(other, opponent_settings, "opponent")
-    return Setup(world, env, method, preset, chosen, frames, seed, other, kind)
+    begun = None if start is None else starts.choose(start, env.sides[TEAM], chosen)
+    return Setup(world, env, method, preset, chosen, frames, seed, other, kind, begun)
 
 
 def from_record(data: dict[str, Any], where: Path, env: Env | None = None, algorithm: Algorithm | None = None) -> Setup:
@@ -139,7 +145,8 @@ def from_record(data: dict[str, Any], where: Path, env: Env | None = None, algor
         )
     elif kind is not None:
         opponent = FixedOpponent(_player(reader.load_opponent(where, data, env)))
-    return Setup(world, env, method, data["preset"], algorithm, data["frames"], data["seed"], opponent, kind)
+    start = starts.load(where, data["start"], env.sides[TEAM]) if data.get("start") else None
+    return Setup(world, env, method, data["preset"], algorithm, data["frames"], data["seed"], opponent, kind, start)
 
 
 def resolve(env: str | Env) -> tuple[str | None, Env]:

@@ -16,13 +16,13 @@ import filelock
 
 from merlax.config import to_json
 from merlax.core.networks import TeamPolicy
-from merlax.runs import policies, process
+from merlax.runs import policies, process, starts
 from merlax.runs.reader import read_config, versions
 from merlax.runs.recorders import CsvRecorder, Recorder, file_recorders, write_text
 from merlax.types import UserError
 
 FILES = ("config.json", "progress.csv", "final.json", "learning_curve.png", "champion.gif")
-FOLDERS = ("champion", "opponent", "events", "checkpoints")
+FOLDERS = ("champion", "opponent", starts.FOLDER, "events", "checkpoints")
 KEPT_ASIDE = ("progress.csv", "champion", "final.json", "events")  # of a run that starts anew
 _LOG = logging.getLogger("merlax")
 _NAMES = 300  # signs that the names of a checkpoint's files add to that of the run folder
@@ -31,8 +31,15 @@ _NAMES = 300  # signs that the names of a checkpoint's files add to that of the 
 class RunFolder:
     """A run folder, open for writing, by one process."""
 
-    def __init__(self, path: Path, settings: dict[str, Any] | None = None, *, force: bool = False):
-        """A new run with these settings; without settings, the run that the folder holds already."""
+    def __init__(
+        self,
+        path: Path,
+        settings: dict[str, Any] | None = None,
+        *,
+        force: bool = False,
+        start: TeamPolicy | None = None,
+    ):
+        """A new run with these settings, perhaps from a policy; without settings, the run that is there already."""
         self.path = path
         self.csv = CsvRecorder(path / "progress.csv")
         if settings is None:
@@ -48,6 +55,8 @@ class RunFolder:
             refuse_taken(path, force)
             with _refused(path):
                 _clear(path)
+                if start is not None:
+                    policies.save(path / starts.FOLDER, start)
                 write_text(path / "config.json", text)
         except UserError:
             self.close()
@@ -68,6 +77,12 @@ class RunFolder:
     def write_json(self, name: str, data: dict[str, Any]) -> None:
         """Add a small file of results."""
         write_text(self.path / name, to_json(data, indent=2) + "\n")
+
+    def extend(self, frames: int) -> None:
+        """Give the run another budget: from now on it is not finished."""
+        (self.path / "final.json").unlink(missing_ok=True)  # first, for a run that says it is finished lacks nothing
+        self.config = self.config | {"frames": frames}
+        self.write_json("config.json", self.config)
 
     def start_anew(self) -> None:
         """Put the rows and the champion so far aside, as `progress.csv.1` and the like, and let the checkpoints go."""
