@@ -40,6 +40,7 @@ from merlax.envs import (
 from merlax.envs.diagnosis import History, Measure
 from merlax.envs.drawing import Circles, Drawing, Labels, Points, Sectors
 from merlax.envs.rules import Rule
+from merlax.figures import Replay
 from merlax.runs.diagnosis import Diagnosis
 from merlax.runs.evaluation import Score
 from merlax.runs.reader import Run
@@ -69,6 +70,7 @@ __all__ = [
     "PhysicalDeception",
     "Points",
     "PredatorPrey",
+    "Replay",
     "Reward",
     "Rover",
     "Rule",
