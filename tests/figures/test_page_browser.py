@@ -129,3 +129,7 @@ def test_a_browser_that_lacks_something_and_a_torn_page_get_a_sentence(shown, pa
     shown.run("(() => { delete window.DecompressionStream; window.DecompressionStream = undefined; })()")
     shown.run("merlax.begin(() => {})")
     assert "needs a newer browser" in shown.run("document.querySelector('.sentence').textContent")
+    shown.open(pages / "one.html")
+    shown.run("(() => { HTMLCanvasElement.prototype.getContext = () => null; })()")
+    shown.run("merlax.begin(() => {})")
+    assert "draws on a canvas" in shown.run("document.querySelector('.sentence').textContent")
