@@ -130,9 +130,9 @@ def test_a_trace_is_the_episode_that_play_plays(env):
 
 @pytest.mark.parametrize("env", [EARLY, LATE])
 def test_a_history_and_a_trace_tell_the_same_episode(env):
-    key, field, team = jax.random.key(0), Field(env), PolicyPlayer(policy(env))
-    score, history = jax.jit(rollout.history)(key, field, team)
-    trace = rollout.trace(key, field, team)
+    field, team = Field(env), PolicyPlayer(policy(env))
+    score, history = jax.jit(rollout.history)(jax.random.key(0), field, team)
+    trace = rollout.trace(jax.random.key(0), field, team)
     assert (score, history.valid.sum()) == (trace.score, trace.steps)
     np.testing.assert_array_equal(history.actions, trace.action[0])
     np.testing.assert_array_equal(history.agent_reward, trace.agent_reward[0])

@@ -22,7 +22,7 @@ from merlax.figures.scene import Scene, things, view
 TAIL = 12  # steps that a trail lasts in a film
 FPS = 12
 _WIDTH, _GAP, _ABOVE, _BELOW = 2.4, 0.15, 0.7, 0.3  # inches: a picture, and the room beside, above and below it
-_ASTRAY = 0.3  # sides of the ground that teams side by side are followed beyond its edge
+_ASTRAY, _SMALL_ASTRAY = 0.3, 0.1  # sides of the ground that teams side by side are followed beyond its edge
 
 
 def picture(scenes: Sequence[Scene], out: Path, title: str = "") -> None:
@@ -95,7 +95,7 @@ def animate(scenes: Sequence[Scene], out: Path, fps: int = FPS, pixels: int = fi
 
 def _frames(scenes: Sequence[Scene], pixels: int) -> Iterator[Image.Image]:
     shots, small = film.Film(len(scenes), pixels), pixels < film.PIXELS
-    shared = view(scenes, _ASTRAY if small else np.inf)
+    shared = view(scenes, _SMALL_ASTRAY if small else np.inf)
     painters = [Painter(ax, scene, shared, labels=not small) for ax, scene in zip(shots.axes, scenes, strict=True)]
     for t in range(max(scene.steps for scene in scenes) + 1):
         words = []
