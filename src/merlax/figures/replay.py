@@ -45,7 +45,7 @@ class Replay:
 
     page: str
     title: str
-    height: int = 760
+    height: int = 700
 
     def save(self, out: str | Path) -> Path:
         """Write the page to a file; its name ends in .html."""
