@@ -24,7 +24,7 @@ quick: .venv/installed-dev
 docs: .venv/installed-docs
 	rm -rf site
 	$(BIN)/zensical build --clean --strict
-	cp -r results examples site/
+	cp -r results examples champions site/
 
 # The scores of docs/results.md, from scratch: well over an hour on 2 cores.
 learn: .venv/installed

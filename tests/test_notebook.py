@@ -1,4 +1,4 @@
-"""The notebook runs from its first cell to its last, in a kernel of its own, and shows its pictures."""
+"""The notebook runs from its first cell to its last, in a kernel of its own, and shows its curve and its replay."""
 
 import warnings
 from pathlib import Path
@@ -9,7 +9,7 @@ NOTEBOOK = Path(__file__).parents[1] / "examples" / "first_team.ipynb"
 
 
 @pytest.mark.slow
-def test_the_notebook_runs_and_shows_its_pictures(tmp_path):
+def test_the_notebook_runs_and_shows_its_curve_and_its_replay(tmp_path):
     pytest.importorskip("ipykernel")
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     text = NOTEBOOK.read_text()
@@ -21,7 +21,10 @@ def test_the_notebook_runs_and_shows_its_pictures(tmp_path):
         client.execute()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     shown = [output.data for output in outputs if "data" in output]
-    assert [kind for data in shown for kind in data if kind.startswith("image/")] == ["image/png", "image/gif"]
+    assert [kind for data in shown for kind in data if kind.startswith("image/")] == ["image/png"]
+    (replay,) = [data for data in shown if "text/html" in data]
+    assert replay["text/plain"].startswith("Replay of rover-1")
+    assert replay["text/html"].startswith("<iframe ")
 
 
 def test_the_notebook_is_stored_without_outputs():

@@ -27,13 +27,17 @@ logging.getLogger().addHandler(WarningsAreErrors())
 
 
 class FieldsAreParameters(griffe.Extension):
-    """Adds a table of parameters to the docstring of every dataclass that merlax defines."""
+    """Adds a table of parameters to the docstring of every dataclass that merlax defines; Equinox has its own."""
 
     def on_class(self, *, cls: griffe.Class, **kwargs: Any) -> None:
-        if not any(decorator.callable_path == "dataclasses.dataclass" for decorator in cls.decorators):
+        module = "eqx.Module" in map(str, cls.bases)
+        if not module and not any(decorator.callable_path == "dataclasses.dataclass" for decorator in cls.decorators):
             return
         found = getattr(importlib.import_module(cls.module.path), cls.name, None)
         if cls.docstring is None or not dataclasses.is_dataclass(found) or not isinstance(found, type):
+            return
+        if module and not any(member.is_function and name == "__init__" for name, member in cls.members.items()):
+            cls.set_member("__init__", constructor(found))
             return
         fields = [field for field in dataclasses.fields(found) if field.init]
         if fields and not any(section.kind.value == "parameters" for section in cls.docstring.parse("google")):
@@ -45,6 +49,18 @@ class FieldsAreParameters(griffe.Extension):
             head, mark, example = cls.docstring.value.partition("\n\nExamples:")
             cls.docstring.value = head + "\n\nArgs:\n" + "\n".join(lines) + mark + example
         cls.docstring.parser = griffe.Parser.google
+
+
+def constructor(cls: Any) -> griffe.Function:
+    """What Equinox makes of a module's fields."""
+    hints, positional = typing.get_type_hints(cls), griffe.ParameterKind.positional_or_keyword
+    parameters = [griffe.Parameter("self", kind=positional)]
+    for each in dataclasses.fields(cls):
+        default = None if each.default is dataclasses.MISSING else repr(each.default)
+        parameters.append(
+            griffe.Parameter(each.name, annotation=kind(hints[each.name]), kind=positional, default=default)
+        )
+    return griffe.Function("__init__", parameters=griffe.Parameters(*parameters))
 
 
 def docstrings(cls: type) -> dict[str, str]:

@@ -42,6 +42,7 @@ from merlax.envs import (
 from merlax.envs.diagnosis import History, Measure
 from merlax.envs.drawing import Circles, Drawing, Labels, Points, Sectors
 from merlax.envs.rules import Rule
+from merlax.figures import Replay
 from merlax.runs.diagnosis import Diagnosis
 from merlax.runs.evaluation import Score
 from merlax.runs.reader import Run
@@ -71,6 +72,7 @@ __all__ = [
     "PhysicalDeception",
     "Points",
     "PredatorPrey",
+    "Replay",
     "Reward",
     "Rover",
     "Rule",

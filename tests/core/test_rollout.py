@@ -128,6 +128,17 @@ def test_a_trace_is_the_episode_that_play_plays(env):
     np.testing.assert_allclose(trace.states.luck[:-1], transitions(env).obs[:, :, 2], atol=1e-6)
 
 
+@pytest.mark.parametrize("env", [EARLY, LATE])
+def test_a_history_and_a_trace_tell_the_same_episode(env):
+    field, team = Field(env), PolicyPlayer(policy(env))
+    score, history = jax.jit(rollout.history)(jax.random.key(0), field, team)
+    trace = rollout.trace(jax.random.key(0), field, team)
+    assert (score, history.valid.sum()) == (trace.score, trace.steps)
+    np.testing.assert_array_equal(history.actions, trace.action[0])
+    np.testing.assert_array_equal(history.agent_reward, trace.agent_reward[0])
+    jax.tree.map(np.testing.assert_array_equal, history.states, trace.states)
+
+
 def test_episodes_batched_by_vmap_are_the_single_ones():
     player = PolicyPlayer(policy())
     batched = jax.vmap(lambda seed: rollout.play(jax.random.key(seed), Field(EARLY), player, 0.3))

@@ -35,6 +35,12 @@ def test_each_shot_shows_its_own_words_above_the_same_square():
     assert not changed[30:].any()
 
 
+def test_a_small_film_keeps_its_letters_readable():
+    shot = np.asarray(film.Film(2, pixels=200).shoot([("MERL", "3 of 4"), ("untrained", "0 of 4")]))
+    letters = (shot < 128).any(axis=(1, 2)).sum()  # rows with ink
+    assert (shot.shape[1], letters >= 7) == (400, True)
+
+
 def test_a_palette_fades_every_colour_into_white():
     flat = film.palette([(RED, 3), ((0.0, 0.0, 0.0), 2)]).getpalette()
     assert flat is not None

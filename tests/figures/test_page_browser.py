@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from merlax.envs import make, two_rovers
-from merlax.figures import render_page
-from merlax.figures.replay import Episode
+from merlax.figures.replay import Episode, make_replay
 from merlax.figures.scene import scene
 from tests.support import browser
 from tests.support.drawing import contest, steer
@@ -19,13 +20,15 @@ ROOT = "document.querySelector('.replay')"
 
 
 @pytest.fixture(scope="module")
-def replay(tmp_path_factory):
+def pages(tmp_path_factory):
     env, prey = two_rovers(), make("predator-prey")
     out = tmp_path_factory.mktemp("pages")
     one = scene(env, steer(env))
-    render_page("<b>two</b> rovers", "a team", [Episode(0, (one,)), Episode(1, (one,))], out / "one.html")
+    made = make_replay("<b>two</b> rovers", "a team", [Episode(0, (one,)), Episode(1, (one,))])
+    made.save(out / "one.html")
+    (out / "notebook.html").write_text(f"<!doctype html><title>a cell</title>{made._repr_html_()}")
     both = (scene(prey, contest(prey), "first"), scene(prey, contest(prey), "second"))
-    render_page("a contest", "two teams", [Episode(0, both)], out / "two.html")
+    make_replay("a contest", "two teams", [Episode(0, both)]).save(out / "two.html")
     return out
 
 
@@ -39,8 +42,8 @@ def at(shown):
     return int(shown.run(f"{ROOT}.dataset.at"))
 
 
-def test_it_plays_pauses_steps_scrubs_and_changes_the_episode(shown, replay):
-    shown.open(replay / "one.html")
+def test_it_plays_pauses_steps_scrubs_and_changes_the_episode(shown, pages):
+    shown.open(pages / "one.html")
     shown.wait(f"{ROOT} && Number({ROOT}.dataset.at) > 1")  # it plays from the start
     shown.press(" ")
     shown.wait(f"{ROOT}.dataset.playing === 'false'")
@@ -61,8 +64,8 @@ def test_it_plays_pauses_steps_scrubs_and_changes_the_episode(shown, replay):
     assert shown.problems == []
 
 
-def test_a_press_on_the_score_moves_the_time_and_the_picture_changes(shown, replay):
-    shown.open(replay / "one.html")
+def test_a_press_on_the_score_moves_the_time_and_the_picture_changes(shown, pages):
+    shown.open(pages / "one.html")
     left, right, top = (
         shown.run(f"document.querySelector('.track').getBoundingClientRect().{edge}")
         for edge in ("left", "right", "top")
@@ -79,8 +82,8 @@ def test_a_press_on_the_score_moves_the_time_and_the_picture_changes(shown, repl
     assert shown.problems == []
 
 
-def test_teams_beside_each_other_are_in_step_and_the_theme_can_be_chosen(shown, replay):
-    shown.open(replay / "two.html")
+def test_teams_beside_each_other_are_in_step_and_the_theme_can_be_chosen(shown, pages):
+    shown.open(pages / "two.html")
     shown.wait(f"{ROOT} && document.querySelectorAll('.stage canvas').length === 2")
     shown.press("Home")
     shown.press("ArrowRight")
@@ -92,25 +95,41 @@ def test_teams_beside_each_other_are_in_step_and_the_theme_can_be_chosen(shown, 
     assert shown.problems == []
 
 
-def test_on_a_phone_nothing_is_wider_than_the_screen(shown, replay):
+def test_what_a_notebook_shows_plays_in_its_frame(shown, pages):
+    shown.open(pages / "notebook.html")
+    shown.photograph(pages / "first.png")
+    end = time.monotonic() + 30
+    moved = False
+    while not moved and time.monotonic() < end:
+        shown.photograph(pages / "later.png")
+        moved = (pages / "first.png").read_bytes() != (pages / "later.png").read_bytes()
+    assert moved
+    assert shown.problems == []
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen(shown, pages):
     shown.resize(390, 844, touch=True)
     for name in ("one.html", "two.html"):
-        shown.open(replay / name)
+        shown.open(pages / name)
         shown.wait(f"!!{ROOT}")
         assert shown.run("document.documentElement.scrollWidth") <= 390
     shown.resize(1280, 860)
     assert shown.problems == []
 
 
-def test_a_browser_that_lacks_something_and_a_torn_page_get_a_sentence(shown, replay):
-    text = (replay / "one.html").read_text()
+def test_a_browser_that_lacks_something_and_a_torn_page_get_a_sentence(shown, pages):
+    text = (pages / "one.html").read_text()
     start = text.index('id="data">') + 10
     torn = text[: start + 400] + text[text.index("</script>", start) :]
-    (replay / "torn.html").write_text(torn)
-    shown.open(replay / "torn.html")
+    (pages / "torn.html").write_text(torn)
+    shown.open(pages / "torn.html")
     assert "damaged or incomplete" in shown.run("document.querySelector('.sentence').textContent")
     shown.problems.clear()  # which the console tells, too
-    shown.open(replay / "one.html")
+    shown.open(pages / "one.html")
     shown.run("(() => { delete window.DecompressionStream; window.DecompressionStream = undefined; })()")
     shown.run("merlax.begin(() => {})")
     assert "needs a newer browser" in shown.run("document.querySelector('.sentence').textContent")
+    shown.open(pages / "one.html")
+    shown.run("(() => { HTMLCanvasElement.prototype.getContext = () => null; })()")
+    shown.run("merlax.begin(() => {})")
+    assert "draws on a canvas" in shown.run("document.querySelector('.sentence').textContent")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,14 @@ def test_a_page_holds_the_instances_of_the_next_seeds(run, tmp_path):
         assert episode.scenes[0].final == pytest.approx(float(evaluation.trace(run, episode.seed).score))
     replays.render([run], tmp_path / "a.html", number=2)
     assert (tmp_path / "a.html").stat().st_size < 400_000
+
+
+def test_a_notebook_gets_the_page_in_a_frame_of_its_own(run):
+    shown = run.replay(seed=4, episodes=1, compare="still")
+    frame, text, end = shown._repr_html_().rpartition('srcdoc="')[0], *shown._repr_html_().split('"')[-2:]
+    assert frame.startswith('<iframe sandbox="allow-scripts" ')
+    assert (html.unescape(text), end) == (shown.page, "></iframe>")
+    assert repr(shown) == f"Replay of {run.title}"
 
 
 def test_two_teams_meet_the_same_instance(run):

@@ -3,6 +3,7 @@
 import pytest
 
 import merlax
+from merlax.core.players import ScriptedPlayer
 from merlax.envs.rules import SCRIPTED
 from merlax.runs import teams
 from merlax.types import UserError
@@ -23,6 +24,28 @@ def test_a_rule_meets_the_scripted_opponent_unless_told():
 def test_figures_show_the_rules_by_name():
     assert {rule: score.mean for rule, score in teams.yardsticks(Tag(), 2).items()} == {SCRIPTED: 0.0}
     assert (teams.label(SCRIPTED), teams.label("halves")) == ("hand rule", "halves rule")
+
+
+def test_a_rule_beside_a_team_plays_where_that_one_does():
+    first = teams.find("two-rovers", "scripted")
+    other = teams.beside(first, "halves")
+    assert (other.env, other.field) == (first.env, first.field)
+    assert (merlax.evaluate(first, 1).mean, merlax.evaluate(other, 1).mean) == (0.5, 1.0)
+
+
+def test_a_rule_beside_a_team_in_a_contest_meets_the_same_opponent():
+    first = teams.find(Tag(), "scripted")
+    assert teams.beside(first, "still").opponent == first.opponent == ScriptedPlayer(1)
+
+
+def test_a_folder_that_is_called_like_a_rule_is_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first = teams.find(Tag(), "scripted")
+    assert teams.is_rule(first, "still")
+    (tmp_path / "still").mkdir()
+    assert not teams.is_rule(first, "still")
+    with pytest.raises(UserError, match="'still' is not a run folder"):
+        teams.beside(first, "still")
 
 
 @pytest.mark.parametrize(

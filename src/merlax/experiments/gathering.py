@@ -92,7 +92,7 @@ def _read(path: Path) -> Gathered:
         raise UserError(f"'{path}' is no folder; name run folders, or a folder that holds some.")
     config = reader.read_config(path)
     if not (path / "progress.csv").exists():
-        raise UserError(f"The run in '{path}' has no rows yet; let it finish a generation.")
+        raise UserError(f"The run in '{path}' has no rows yet; let it finish a generation, or name another.")
     columns = rows.columns(path / "progress.csv")
     if not len(columns["frames"]):
         raise UserError(f"The run in '{path}' has no rows yet; let it finish a generation.")

@@ -14,12 +14,13 @@ from merlax.figures.curves import learning_curve
 from merlax.figures.diagnosis import draw_diagnosis
 from merlax.figures.finals import draw_finals
 from merlax.figures.heatmap import heat_map
-from merlax.figures.replay import Episode, replay_data
+from merlax.figures.replay import Episode, Replay, make_replay, replay_data
 from merlax.figures.scene import Scene, scene
 from merlax.figures.sweep import draw_sweep
 
 __all__ = [
     "Episode",
+    "Replay",
     "Scene",
     "compare",
     "draw_diagnosis",
@@ -28,8 +29,8 @@ __all__ = [
     "heat_map",
     "is_drawn",
     "learning_curve",
+    "make_replay",
     "render",
-    "render_page",
     "replay_data",
     "scene",
     "selection_rate",
@@ -50,8 +51,3 @@ def render(scenes: Sequence[Scene], out: Path, title: str = "") -> None:
         episode.animate(scenes, out)
     else:
         episode.picture(scenes, out, title)
-
-
-def render_page(title: str, subtitle: str, episodes: Sequence[Episode], out: Path) -> None:
-    """Write a page that plays these episodes."""
-    page.write(page.page(title, replay_data(title, subtitle, episodes), page.REPLAY, "start_replay.js"), out)

@@ -22,7 +22,7 @@ from merlax.figures.scene import Scene, things, view
 TAIL = 12  # steps that a trail lasts in a film
 FPS = 12
 _WIDTH, _GAP, _ABOVE, _BELOW = 2.4, 0.15, 0.7, 0.3  # inches: a picture, and the room beside, above and below it
-_ASTRAY = 0.3  # sides of the ground that teams side by side are followed beyond its edge
+_ASTRAY, _SMALL_ASTRAY = 0.3, 0.1  # sides of the ground that teams side by side are followed beyond its edge
 
 
 def picture(scenes: Sequence[Scene], out: Path, title: str = "") -> None:
@@ -78,19 +78,26 @@ def _show_all(painter: Painter) -> None:
             )
 
 
-def animate(scenes: Sequence[Scene], out: Path, fps: int = FPS) -> None:
-    """Draw the episodes as a GIF or an MP4, one frame per instant, in step; the last one is held."""
+def animate(scenes: Sequence[Scene], out: Path, fps: int = FPS, pixels: int = film.PIXELS) -> None:
+    """Draw the episodes as a GIF or an MP4, one frame per instant, in step; the last one is held.
+
+    Args:
+        scenes: One instance, as each team played it.
+        out: The file.
+        fps: Frames per second.
+        pixels: Width of each team's picture; a small one has fewer words.
+    """
     if style.check_suffix(out, film.MOVING) == ".gif":
-        shots, colors = list(_frames(scenes)), _colors(scenes)
+        shots, colors = list(_frames(scenes, pixels)), _colors(scenes)
         film.save_gif(shots, colors if scenes[0].frames is None else shots[0].quantize(256), fps, out)
     else:
-        film.save_mp4(_frames(scenes), fps, out)
+        film.save_mp4(_frames(scenes, pixels), fps, out)
 
 
-def _frames(scenes: Sequence[Scene]) -> Iterator[Image.Image]:
-    shots = film.Film(len(scenes))
-    shared = view(scenes)
-    painters = [Painter(ax, scene, shared) for ax, scene in zip(shots.axes, scenes, strict=True)]
+def _frames(scenes: Sequence[Scene], pixels: int) -> Iterator[Image.Image]:
+    shots, small = film.Film(len(scenes), pixels), pixels < film.PIXELS
+    shared = view(scenes, _SMALL_ASTRAY if small else np.inf)
+    painters = [Painter(ax, scene, shared, labels=not small) for ax, scene in zip(shots.axes, scenes, strict=True)]
     for t in range(max(scene.steps for scene in scenes) + 1):
         words = []
         for painter in painters:
@@ -98,7 +105,8 @@ def _frames(scenes: Sequence[Scene]) -> Iterator[Image.Image]:
             at = min(t, scene.steps)
             painter.show(at, tail=TAIL)
             step = f"step {at}/{scene.steps}"
-            words.append((f"{scene.label}: {step}" if scene.label else step, scene.caption[at]))
+            full = f"{scene.label}: {step}" if scene.label else step
+            words.append((scene.label if small and scene.label else full, scene.caption[at]))
         yield shots.shoot(words)
 
 

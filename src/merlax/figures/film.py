@@ -22,6 +22,8 @@ from merlax.types import UserError
 MOVING = (".gif", ".mp4")
 LAST_FRAME = 1500  # ms
 WIDTH, HEADLINE, DPI = 4.8, 0.3, 100  # an animation, in inches: 480 pixels wide
+PIXELS = round(WIDTH * DPI)
+_LETTERS, _LEAST_LETTERS = 12, 10  # points of an animation's words, and the fewest pixels of a small one's
 
 Color = Sequence[float] | Float[np.ndarray, " 3"]
 
@@ -35,15 +37,18 @@ def square(width: float, *, above: float, below: float = 0.0) -> tuple[Figure, A
 
 
 class Film:
-    """Square axes side by side, each with a headline, photographed again and again."""
+    """Square axes side by side, each with a headline, photographed again and again; letters stay readable if small."""
 
-    def __init__(self, number: int = 1) -> None:
-        width, height = WIDTH * number, WIDTH + HEADLINE
-        fig = Figure(figsize=(width, height), dpi=DPI, facecolor="white")
+    def __init__(self, number: int = 1, pixels: int = PIXELS) -> None:
+        dpi = pixels / WIDTH
+        letters = max(_LETTERS, _LEAST_LETTERS * 72 / dpi)
+        headline = HEADLINE * letters / _LETTERS
+        width, height = WIDTH * number, WIDTH + headline
+        fig = Figure(figsize=(width, height), dpi=dpi, facecolor="white")
         self._canvas = FigureCanvasAgg(fig)
         self.axes = [fig.add_axes((i / number, 0.0, 1.0 / number, WIDTH / height)) for i in range(number)]
-        look: dict[str, Any] = {"fontsize": 12, "color": style.INK, "va": "center", "parse_math": False}
-        line = 1.0 - 0.6 * HEADLINE / height
+        look: dict[str, Any] = {"fontsize": letters, "color": style.INK, "va": "center", "parse_math": False}
+        line = 1.0 - 0.6 * headline / height
         self._words = [
             (
                 fig.text((i + 0.03) / number, line, "", **look),

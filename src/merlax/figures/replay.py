@@ -1,15 +1,17 @@
-"""Episodes as data for a page that plays them."""
+"""Episodes as a page that plays them: its data, the page itself, and how a notebook shows it."""
 
 from __future__ import annotations
 
 import dataclasses
+import html
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from merlax.envs.drawing import Circles, Labels, Mark, Points
-from merlax.figures import palette
+from merlax.figures import page, palette
 from merlax.figures.scene import Scene, Told, view
 from merlax.types import UserError
 
@@ -23,6 +25,48 @@ class Episode:
 
     seed: int
     scenes: tuple[Scene, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Replay:
+    """A page that plays episodes. A notebook shows it as the value of a cell.
+
+    Args:
+        page: The whole page, as HTML that needs nothing else.
+        title: Of the window.
+        height: Pixels that a notebook gives it.
+
+    Examples:
+        >>> replay = merlax.load("runs/tiny").replay(episodes=1)
+        >>> replay
+        Replay of two-rovers (speed pinned, encoding clean)
+        >>> print(replay.save("episode.html"))
+        episode.html
+    """
+
+    page: str
+    title: str
+    height: int = 700
+
+    def save(self, out: str | Path) -> Path:
+        """Write the page to a file; its name ends in .html."""
+        page.write(self.page, Path(out))
+        return Path(out)
+
+    def _repr_html_(self) -> str:
+        """A frame of its own that may run its scripts, and neither reads nor changes the notebook around it."""
+        look = f"width: 100%; height: {self.height}px; border: 0; border-radius: 8px"
+        title, text = html.escape(self.title), html.escape(self.page)
+        return f'<iframe sandbox="allow-scripts" title="{title}" style="{look}" srcdoc="{text}"></iframe>'
+
+    def __repr__(self) -> str:
+        return f"Replay of {self.title}"
+
+
+def make_replay(title: str, subtitle: str, episodes: Sequence[Episode]) -> Replay:
+    """A page that plays these episodes."""
+    data = replay_data(title, subtitle, episodes)
+    return Replay(page.page(title, data, page.REPLAY, "start_replay.js"), title)
 
 
 def replay_data(title: str, subtitle: str, episodes: Sequence[Episode]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from merlax.core.networks import TeamPolicy
 from merlax.core.players import Player, PolicyPlayer, ScriptedPlayer
 from merlax.core.rollout import Field
 from merlax.envs.base import Env
+from merlax.figures import Replay
 from merlax.runs import forms, policies
 from merlax.runs import progress as rows
 from merlax.runs.published import Published, published
@@ -78,6 +79,20 @@ class Run:
     def progress(self) -> dict[str, np.ndarray]:
         """The columns of `progress.csv`, as numbers where they are numbers; an empty cell is NaN."""
         return rows.columns(self.path / "progress.csv")
+
+    def replay(self, seed: int = 0, episodes: int | None = None, compare: Run | str | Path | None = None) -> Replay:
+        """Episodes of its champion, which a notebook plays where this is the value of a cell.
+
+        Args:
+            seed: Of the first instance.
+            episodes: How many instances there are to choose from, 5 by default.
+            compare: Another run on the same world, or the name of a hand rule, to be seen beside it.
+        """
+        from merlax.runs import replays, teams  # which need this file
+
+        devices.prepare()
+        others = [] if compare is None else [teams.beside(self, compare)]
+        return replays.replay([self, *others], seed, episodes)
 
 
 def load(path: str | Path, env: Env | None = None) -> Run:

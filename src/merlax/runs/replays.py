@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from merlax import config, figures
-from merlax.figures import style
+from merlax.figures import Replay, style
 from merlax.figures.page import SUFFIX
 from merlax.runs import evaluation, reader, teams
 from merlax.runs.reader import Run
@@ -17,6 +17,12 @@ EPISODES = 5  # of a page, unless somebody says so
 MOST_EPISODES = 100
 
 
+def replay(runs: Sequence[Run | Lineup], seed: int = 0, number: int | None = None) -> Replay:
+    """A page that plays the same instances as every team plays them."""
+    found = episodes(runs, seed, EPISODES if number is None else number)
+    return figures.make_replay(runs[0].title, subtitle(runs), found)
+
+
 def render(runs: Sequence[Run | Lineup], out: Path, seed: int = 0, number: int | None = None) -> None:
     """Write a page that plays episodes, a film, or a picture, by the file's name."""
     suffix = style.check_suffix(out, figures.SUFFIXES)
@@ -25,11 +31,10 @@ def render(runs: Sequence[Run | Lineup], out: Path, seed: int = 0, number: int |
         raise UserError(
             f"'{out}' shows a single episode; leave --episodes out, or let the file's name end in {SUFFIX}."
         )
-    found = episodes(runs, seed, number if number is not None else EPISODES if paged else 1)
     if paged:
-        figures.render_page(runs[0].title, subtitle(runs), found, out)
+        replay(runs, seed, number).save(out)
     else:
-        figures.render(found[0].scenes, out)
+        figures.render(episodes(runs, seed, 1)[0].scenes, out)
 
 
 def episodes(runs: Sequence[Run | Lineup], seed: int, number: int) -> list[figures.Episode]:

@@ -47,7 +47,7 @@ merlax.say = (sentence) => {
 merlax.begin = async (show) => {
   try {
     if (typeof DecompressionStream === "undefined" || typeof ResizeObserver === "undefined") {
-      merlax.say("This page needs a newer browser: Chrome 80, Firefox 113, Safari 16.4 or any later one shows it.");
+      merlax.say("This page needs a newer browser: Chrome 92, Firefox 113, Safari 16.4 or any later one shows it.");
       return;
     }
     if (!document.createElement("canvas").getContext("2d")) {

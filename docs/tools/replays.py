@@ -1,0 +1,80 @@
+"""Makes what pages show of each world: docs/replays/WORLD.html, which plays, and docs/images/wall/WORLD.gif.
+
+    python docs/tools/replays.py              # all worlds
+    python docs/tools/replays.py rover-3      # some
+
+The trained teams are those of champions/; elsewhere a hand rule plays. The films show the same team beside one whose
+network was never trained, on the same instance.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from pathlib import Path
+
+import jax
+
+from merlax.core import devices
+from merlax.core.networks import TeamPolicy
+from merlax.core.players import PolicyPlayer
+from merlax.figures import episode, scene
+from merlax.runs import evaluation, replays, teams
+from merlax.runs.reader import Run
+from merlax.runs.teams import Lineup
+
+ROOT = Path(__file__).parents[2]
+PIXELS = 220  # of each of the two pictures of a film
+EPISODES = 3  # of a page
+
+
+@dataclasses.dataclass(frozen=True)
+class Shown:
+    """Who is seen in a world: a trained team, or a rule, perhaps beside another one; and in which instance."""
+
+    rule: str | None = None
+    beside: str | None = None
+    seed: int = 0
+
+
+WORLDS = {
+    "rover-3": Shown(),
+    "rover-7": Shown(),
+    "two-rovers": Shown("halves", beside="scripted"),
+    "predator-prey": Shown(),
+    "physical-deception": Shown("scripted"),
+    "keep-away": Shown("scripted"),
+}
+
+
+def untrained(team: Run | Lineup) -> Lineup:
+    """A team in the same place whose network is as it was made."""
+    policy = TeamPolicy(jax.random.key(0), team.env.sides[0], (100, 100))
+    return Lineup("untrained", "untrained", team.env, PolicyPlayer(policy), team.opponent)
+
+
+def make(world: str, shown: Shown) -> list[Path]:
+    """The page and the film of a world."""
+    team = teams.find(ROOT / "champions" / world) if shown.rule is None else teams.by_rule(world, shown.rule)
+    others = [] if shown.beside is None else [teams.beside(team, shown.beside)]
+    page = replays.replay([team, *others], shown.seed, EPISODES).save(ROOT / "docs" / "replays" / f"{world}.html")
+    label = "trained" if shown.rule is None else teams.label(shown.rule)
+    pair = {label: team, "untrained": untrained(team)}
+    scenes = [scene(each.env, evaluation.trace(each, shown.seed), name) for name, each in pair.items()]
+    film = ROOT / "docs" / "images" / "wall" / f"{world}.gif"
+    episode.animate(scenes, film, pixels=PIXELS)
+    return [page, film]
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("worlds", nargs="*", metavar="WORLD", help=f"of {', '.join(WORLDS)}; by default all")
+    chosen = arguments.parse_args().worlds or list(WORLDS)
+    devices.prepare()
+    for world in chosen:
+        for path in make(world, WORLDS[world]):
+            print(f"{path.relative_to(ROOT)}  {path.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
