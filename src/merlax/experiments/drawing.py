@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 from merlax import envs, figures
@@ -19,10 +20,11 @@ _SMOOTH, _SMOOTH_RATE = 0.05, 0.15  # shares of a run that running means reach b
 
 def draw(found: Results, root: Path, out: Path) -> Path:
     """Draw the figure of an experiment; only trajectories need the run folders, too: `root`."""
-    experiment = catalogue.experiment(found.experiment)
+    named = catalogue.experiment(found.experiment)
+    experiment = dataclasses.replace(named, title=f"{named.title}, {_seeds(found)}")
     drawings = {"curves": _curves, "sweep": _sweep, "selection": _selection, "finals": _finals}
     if experiment.figure == "trajectories":
-        _trajectories(found, experiment, root, out)
+        _trajectories(found, named, root, out)
     else:
         drawings[experiment.figure](found, experiment, out)
     return out
@@ -82,7 +84,8 @@ def _sweep(found: Results, experiment: Experiment, out: Path) -> None:
         Reference(name if claim.method in settings else claim.method, claim.published.score, settings.get(claim.method))
         for claim in experiment.claims
     ]
-    title = f"{experiment.title}\n{world}, {_budgets(found, world)}"
+    title, seeds = experiment.title.rsplit(", ", 1)
+    title = f"{title}\n{world}, {_budgets(found, world)}, {seeds}"
     measured = tuple(point for point in points if point)
     figures.draw_sweep(Sweep(title, experiment.parameter, name, measured, beside, tuple(claims)), out)
 
@@ -144,6 +147,16 @@ def _budgets(found: Results, world: str) -> str:
     if len(set(rounded.values())) == 1:
         return f"{rounded.popitem()[1]} frames"
     return ", ".join(f"{name} {frames}" for name, frames in rounded.items()) + " frames"
+
+
+def _seeds(found: Results) -> str:
+    """How many seeds the runs have: "5 seeds", or "3 to 5 seeds" where methods differ."""
+    seeds: dict[tuple[str, str], set[int]] = {}
+    for row in found.rows:
+        seeds.setdefault((row.world, row.method), set()).add(row.seed)
+    fewest, most = min(map(len, seeds.values())), max(map(len, seeds.values()))
+    number = str(most) if fewest == most else f"{fewest} to {most}"
+    return f"{number} seed" if number == "1" else f"{number} seeds"
 
 
 def _rounded(frames: int) -> str:

@@ -19,6 +19,9 @@ POPULATIONS = (10, 30, 100, 300, 1000)
 SIGMAS = (0.01, 0.03, 0.1, 0.3, 1.0)
 WEIGHTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 LONG = 100_000_000  # the paper's budget for EA and ES alone
+CONTEST = 10_000_000
+# Where the hours are few (`--short`): a third of the paper's budget for contests and for EA and ES alone.
+SHORT_LONG, SHORT_CONTEST = 30_000_000, 3_000_000
 
 _FEW_UPDATES = {"batch": 32, "updates_per_frame": 0.02}
 _FEW = {"explore_episodes": 4, "learner": _FEW_UPDATES}
@@ -66,9 +69,10 @@ def _contest(name: str, title: str, shows: str, *worlds: str) -> Experiment:
         figure="curves",
         tasks=tuple(map(Task, worlds)),
         methods=(MERL, EA, Method("MATD3", "matd3"), Method("MADDPG", "maddpg")),
-        frames=10_000_000,
+        frames=CONTEST,
         quick=Quick(3_000, SMALL),
         seeds=(2018, 2019, 2020, 2021, 2022),
+        short=SHORT_CONTEST,
     )
 
 
@@ -135,10 +139,14 @@ EXPERIMENTS = (
         shows="Keep-away far below 0.47, which is chance; predator-prey above throughout; rover and deception high, "
         "then waning.",
         figure="selection",
-        tasks=(*_rover(1, 3, 7), *map(Task, ("predator-prey", "physical-deception", "keep-away"))),
+        tasks=(
+            *_rover(1, 3, 7),
+            *(Task(world, frames=CONTEST) for world in ("predator-prey", "physical-deception", "keep-away")),
+        ),
         methods=(MERL,),
         frames=2_000_000,
         quick=Quick(10_000, SMALL),
+        short=SHORT_CONTEST,
     ),
     _contest(
         "predator-prey",
@@ -165,6 +173,7 @@ EXPERIMENTS = (
         quick=Quick(12_000, SMALL, methods=("MERL", "ES, population 10", "ES, population 30", "ES, population 100")),
         parameter="population",
         claims=claims("rover-3", MERL="MERL", ES="ES, population 100"),
+        short=SHORT_LONG,
     ),
     Experiment(
         name="es-sigma",
@@ -177,6 +186,7 @@ EXPERIMENTS = (
         quick=Quick(12_000, SMALL, methods=("MERL", *(_es("sigma", sigma).label for sigma in (0.01, 0.1, 1.0)))),
         parameter="σ",
         claims=claims("rover-3", MERL="MERL", ES="ES, sigma 0.1"),
+        short=SHORT_LONG,
     ),
     Experiment(
         name="ea-population",
@@ -189,5 +199,6 @@ EXPERIMENTS = (
         quick=Quick(12_000, SMALL, methods=("MERL", "EA, population 10", "EA, population 30", "EA, population 100")),
         parameter="population",
         claims=claims("rover-3", MERL="MERL", EA="EA, population 100"),
+        short=SHORT_LONG,
     ),
 )  # fmt: skip

@@ -21,7 +21,7 @@ class Task:
 
     world: str
     """Its name."""
-    options: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     frames: int | None = None
     """A budget of its own."""
 
@@ -78,6 +78,8 @@ class Job:
     method: Method
     seed: int
     frames: int
+    place: Path | None = None
+    """A folder other than its own, below that of all runs; figures that share runs give it (`whole.py`)."""
 
     @property
     def name(self) -> str:
@@ -85,8 +87,8 @@ class Job:
 
     @property
     def folder(self) -> Path:
-        """Where its run lies, below the experiment's own folder."""
-        return Path(slug(self.task.label), slug(self.method.label), str(self.seed))
+        """Where its run lies, below the folder of all runs."""
+        return self.place or Path(slug(self.task.label), slug(self.method.label), str(self.seed))
 
 
 # Takes finished jobs and the folder that theirs are in; gives numbers of them: the job, what was measured, its value.
@@ -111,6 +113,8 @@ class Experiment:
     """What a sweep varies: the name of its axis."""
     claims: tuple[Claim, ...] = ()
     """Numbers to draw in."""
+    short: int | None = None
+    """Frames per run that answer its question, if that is fewer than the paper's."""
     measure: Measure | None = None
     """What else to measure once the runs are finished (`measures.py`)."""
 
@@ -142,9 +146,24 @@ class Experiment:
         tasks = tuple(dataclasses.replace(task, frames=None) for task in self.tasks)
         return dataclasses.replace(self, tasks=tasks, methods=methods, frames=frames)
 
+    def shortened(self) -> Experiment:
+        """The same experiment, no run of which takes more frames than its question needs."""
+        most = self.short
+        if most is None:
+            return self
+        shorter = lambda own: own and min(own, most)  # noqa: E731
+        methods = tuple(dataclasses.replace(method, frames=shorter(method.frames)) for method in self.methods)
+        tasks = tuple(dataclasses.replace(task, frames=shorter(task.frames)) for task in self.tasks)
+        return dataclasses.replace(self, tasks=tasks, methods=methods, frames=min(self.frames, most))
+
+    @property
+    def has_speed(self) -> bool:
+        """Whether it leaves the rovers' speed to choose."""
+        return len({task.options["speed"] for task in self.tasks if "speed" in task.options}) == 1
+
     def at_speed(self, speed: str) -> Experiment:
         """The same experiment with the rovers' speed free or pinned."""
-        if len({task.options["speed"] for task in self.tasks if "speed" in task.options}) != 1:
+        if not self.has_speed:
             raise UserError(f"The experiment '{self.name}' leaves no speed to choose; drop --speed.")
         tasks = tuple(
             dataclasses.replace(task, options={**task.options, "speed": speed}) if "speed" in task.options else task
