@@ -16,7 +16,7 @@ from merlax.experiments import jobs, runner
 from merlax.experiments.backends import Backend, Local
 from merlax.experiments.spec import Job
 from merlax.experiments.whole import Part, in_turns
-from merlax.runs import progress
+from merlax.runs import process, progress
 from merlax.types import UserError
 
 GENERATIONS, SECONDS, LONGEST = 60, 8.0, 25.0  # a rate is known after both of the first, or after the last
@@ -116,10 +116,10 @@ def measure(parts: Sequence[Part], root: Path, backend: Backend | None = None) -
     waiting = deque(
         kind.jobs[0]
         for kind in kinds(parts)
-        if rate(kind, root) is None and not all(jobs.is_finished(job, root) for job in kind.jobs)
+        if rate(kind, root) is None and not process.is_locked(root / kind.jobs[0].folder)
     )
     total, active = len(waiting), list[tuple[Job, Any, float]]()
-    with runner.alone(root):
+    with runner.alone(root), runner.terminable():
         try:
             while waiting or active:
                 while waiting and len(active) < (backend.slots or total):

@@ -72,7 +72,7 @@ def run(
     waiting = deque(job for job in wanted if job not in outcome.finished)
     most = backend.slots or len(waiting)
     active: list[_Active] = []
-    with alone(root), _terminable():
+    with alone(root), terminable():
         board.start(len(wanted), len(outcome.finished), most)
         try:
             while waiting or active:
@@ -162,7 +162,7 @@ def alone(root: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _terminable() -> Iterator[None]:
+def terminable() -> Iterator[None]:
     """Let SIGTERM stop the children, too, as Ctrl-C does."""
     if threading.current_thread() is not threading.main_thread():
         yield
