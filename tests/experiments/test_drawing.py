@@ -56,6 +56,15 @@ def test_the_selection_rate_names_an_option_that_all_worlds_share_once(tmp_path)
     assert "<!-- rover-3 0.50 -->" in words
 
 
+def test_a_map_tells_how_many_runs_solve_each_world(tmp_path):
+    worlds = [f"two-rovers (observation_distance {distance}, nearer 4.0)" for distance in ("3.0", "0.5")]
+    scores = [(worlds[0], "MERL", [1.0, 1.0, 0.5]), (worlds[1], "MERL", [1.0, 0.5, 0.0]), (worlds[0], "EA", [0.5])]
+    words = drawn(made("trap-map", "final_score", *scores), tmp_path)
+    for text in ("67", "33", "0", "MERL", "EA", "how much nearer the wrong POI is"):
+        assert f"<!-- {text} -->" in words
+    assert "1 to 3 seeds" in words
+
+
 def test_curves_with_a_tuned_team_have_a_second_figure_of_how_often_it_is_selected(tmp_path):
     world = "rover-1 (speed free)"
     scores = made("beyond", "champion_score", (world, "MERL", [0.9]), (world, "learner alone", [0.8]))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+import numpy as np
+
 from merlax import envs, figures
 from merlax.core import devices
 from merlax.experiments import catalogue, report, statistics
@@ -15,6 +17,7 @@ from merlax.runs import evaluation, reader, teams
 from merlax.runs.published import SELECTION_RATE
 
 YARDSTICK_EPISODES = 1000
+SOLVED = 0.999  # a final score, of 1 at most
 _SMOOTH, _SMOOTH_RATE = 0.05, 0.15  # shares of a run that running means reach back over
 
 
@@ -22,7 +25,7 @@ def draw(found: Results, root: Path, out: Path) -> Path:
     """Draw the figure of an experiment; only trajectories need the run folders, too: `root`."""
     named = catalogue.experiment(found.experiment)
     experiment = dataclasses.replace(named, title=f"{named.title}, {_seeds(found)}")
-    drawings = {"curves": _curves, "sweep": _sweep, "selection": _selection, "finals": _finals}
+    drawings = {"curves": _curves, "sweep": _sweep, "selection": _selection, "finals": _finals, "map": _map}
     if experiment.figure == "trajectories":
         _trajectories(found, named, root, out)
     else:
@@ -104,6 +107,28 @@ def _finals(found: Results, experiment: Experiment, out: Path) -> None:
         known = {name: own for name, own in points.items() if own}
         panels.append(Finals(world, tuple(methods), known, hand_rules(experiment, world)))
     figures.draw_finals(panels, out, title=experiment.title)
+
+
+def _map(found: Results, experiment: Experiment, out: Path) -> None:
+    """For each method the share of runs that solve the world, over two options of it."""
+    (across, columns_name), (down, rows_name) = experiment.axes
+    tasks = {task.label: task.options for task in experiment.tasks if task.label in found.worlds}
+    columns = sorted({options[across] for options in tasks.values()})
+    rows = sorted({options[down] for options in tasks.values()}, reverse=True)
+    panels = {}
+    for method in dict.fromkeys(row.method for row in found.rows):
+        shares = np.full((len(rows), len(columns)), np.nan)
+        for world, options in tasks.items():
+            scores = [*found.final(world, method).values()]
+            if scores:
+                solved = np.mean([score >= SOLVED for score in scores])
+                shares[rows.index(options[down]), columns.index(options[across])] = solved
+        panels[method] = shares
+    figures.heat_maps(
+        panels, [f"{row:g}" for row in rows], [f"{column:g}" for column in columns], out,
+        title=f"{experiment.title}, share of runs that observe all POIs",
+        row_name=rows_name, column_name=columns_name,
+    )  # fmt: skip
 
 
 def _trajectories(found: Results, experiment: Experiment, root: Path, out: Path) -> None:

@@ -45,7 +45,8 @@ def _rover(*couplings: int) -> tuple[Task, ...]:
     return tuple(Task(f"rover-{coupling}", {"speed": "pinned"}) for coupling in couplings)
 
 
-def _gradient(algorithm: str, reward: str) -> Method:
+def gradient(algorithm: str, reward: str) -> Method:
+    """A gradient method on one of the three rewards."""
     return Method(f"{algorithm.upper()}-{reward}", algorithm, {"learner": {"reward": reward}})
 
 
@@ -92,7 +93,7 @@ EXPERIMENTS = (
         shows="MERL solves it, EA and TD3-mixed end in the greedy solution, TD3-global learns nothing (Figure 1b).",
         figure="curves",
         tasks=(Task("two-rovers"),),
-        methods=(MERL, EA, _gradient("td3", "global"), _gradient("td3", "mixed")),
+        methods=(MERL, EA, gradient("td3", "global"), gradient("td3", "mixed")),
         frames=400_000,
         quick=Quick(6_000, SMALL),
         claims=claims("two-rovers", **{"MERL": "MERL", "EA": "EA", "TD3-mixed": "TD3-mixed"}),
@@ -103,7 +104,7 @@ EXPERIMENTS = (
         shows="MERL is first at every coupling; the baselines degrade quickly beyond 3; MERL still learns at 7.",
         figure="curves",
         tasks=_rover(1, 3, 7),
-        methods=(MERL, EA, *(_gradient(a, r) for a in ("matd3", "maddpg") for r in ("global", "mixed"))),
+        methods=(MERL, EA, *(gradient(a, r) for a in ("matd3", "maddpg") for r in ("global", "mixed"))),
         frames=2_000_000,
         quick=Quick(
             4_000, SMALL, methods=("MERL", "EA", "MATD3-mixed", "MADDPG-global"), worlds=("rover-3", "rover-7")
@@ -128,7 +129,7 @@ EXPERIMENTS = (
         shows="MERL forms two groups of 3 and observes 3 of 4 POIs; MADDPG-mixed navigates but observes none.",
         figure="trajectories",
         tasks=_rover(3),
-        methods=(MERL, _gradient("maddpg", "mixed")),
+        methods=(MERL, gradient("maddpg", "mixed")),
         frames=2_000_000,
         quick=Quick(4_000, SMALL),
         seeds=(2019,),

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from merlax.runs.published import Published
 from merlax.types import UserError
 
-Figure = Literal["curves", "sweep", "selection", "trajectories", "finals"]
+Figure = Literal["curves", "sweep", "selection", "trajectories", "finals", "map"]
 REFERENCE = "MERL"  # the method that all others are compared with
 
 
@@ -57,7 +57,7 @@ class Quick:
     methods: tuple[str, ...] = ()
     """Labels of the methods to run; none: all."""
     worlds: tuple[str, ...] = ()
-    """Names of the worlds; none: all."""
+    """Names of the worlds, or labels of the tasks; none: all."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,6 +111,8 @@ class Experiment:
     seeds: tuple[int, ...] = (2019, 2020, 2021, 2022, 2023)
     parameter: str = ""
     """What a sweep varies: the name of its axis."""
+    axes: tuple[tuple[str, str], ...] = ()
+    """Which two options of its worlds a map varies, across and downwards: each with what it means."""
     claims: tuple[Claim, ...] = ()
     """Numbers to draw in."""
     short: int | None = None
@@ -136,7 +138,7 @@ class Experiment:
         tasks = tuple(
             dataclasses.replace(task, frames=None)
             for task in self.tasks
-            if not quick.worlds or task.world in quick.worlds
+            if not quick.worlds or {task.world, task.label} & {*quick.worlds}
         )
         return dataclasses.replace(self, tasks=tasks, methods=methods, frames=quick.frames, seeds=quick.seeds)
 
