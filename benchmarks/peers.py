@@ -1,6 +1,7 @@
 """Joint steps per second of predator-prey with random actions: merlax beside the libraries that are installed.
 
     python benchmarks/peers.py --out results/benchmarks/peers.json
+    python benchmarks/peers.py --learning  # gradient steps per second of MADDPG, beside BenchMARL: peers_learning.py
 
 Peers, each measured if it can be imported: jaxmarl (`MPE_simple_tag_v3`), vmas (`simple_tag`), mpe2 (`simple_tag_v3`).
 Everybody plays whole episodes of 25 steps, resets included, and makes the observations and rewards of all agents in
@@ -22,6 +23,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import peers_learning
 from reporting import parser, report
 
 from merlax.core import devices
@@ -175,8 +177,12 @@ def main() -> None:
     arguments.add_argument("--worlds", type=int, nargs="+", default=[4096, 10_000], help="worlds in a batch")
     arguments.add_argument("--peers", nargs="*", default=["jaxmarl", "vmas", "mpe2"], help="whom, if installed")
     arguments.add_argument("--rounds", type=int, default=12, help="measurements of each, of which the best counts")
+    arguments.add_argument("--learning", action="store_true", help="measure gradient steps instead, beside BenchMARL")
+    arguments.add_argument("--steps", type=int, default=60, help="gradient steps of a measurement, with --learning")
     options = arguments.parse_args()
     devices.prepare()
+    if options.learning:
+        return report(peers_learning.measure(options.rounds, options.steps), options.out)
     report(measure(options.worlds, options.rounds, options.peers), options.out)
 
 

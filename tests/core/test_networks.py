@@ -151,26 +151,31 @@ def test_a_normalised_critic_is_layers_of_mean_0_and_deviation_1_and_relu():
     np.testing.assert_allclose(jax.jit(lambda c, o, a: c(o, a))(critic, obs, action), expected, rtol=1e-3, atol=1e-4)
 
 
-def joint_critic():
-    return weights(lambda key: JointCritic(key, SIDE, (8, 6)))
+SHARED = pytest.mark.parametrize("shared", [False, True], ids=["apart", "shared"])
 
 
-def test_a_joint_critic_is_one_plain_network_per_agent_on_everybodys_observations_and_actions():
-    critic = joint_critic()
+def joint_critic(shared: bool = False):
+    return weights(lambda key: JointCritic(key, SIDE, (8, 6), shared))
+
+
+@SHARED
+def test_a_joint_critic_is_one_plain_network_per_agent_on_everybodys_observations_and_actions(shared):
+    critic = joint_critic(shared)
     obs, action = observations(4, AGENTS), observations(4, AGENTS)[..., :ACT]
     joint = np.concatenate([np.reshape(obs, (4, -1)), np.reshape(action, (4, -1))], axis=1)
     first = np.concatenate([critic.on_obs, critic.on_action])
     values = jax.jit(lambda *pair: critic(*pair))(obs, action)
     for agent in range(AGENTS):
-        own = slice(8 * agent, 8 * (agent + 1))
+        own = slice(0, 8) if shared else slice(8 * agent, 8 * (agent + 1))
         x = joint @ first[:, own] + np.asarray(critic.bias[own])
         for layer in critic.others:
             x = np.tanh(x) @ np.asarray(layer.weight[agent]) + np.asarray(layer.bias[agent])
         np.testing.assert_allclose(values[:, agent], x[:, 0], atol=1e-5)
 
 
-def test_a_joint_critic_lets_each_agent_alone_act_otherwise():
-    critic, obs = joint_critic(), observations(4, AGENTS)
+@SHARED
+def test_a_joint_critic_lets_each_agent_alone_act_otherwise(shared):
+    critic, obs = joint_critic(shared), observations(4, AGENTS)
     action, own = observations(4, AGENTS)[..., :ACT], -2.0 * observations(4, AGENTS)[..., 1 : ACT + 1]
     (seen,) = first_layers(obs, critic)
     values = jax.jit(lambda *args: critic.complete_with_own(*args))(seen, action, own)

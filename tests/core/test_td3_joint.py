@@ -17,13 +17,14 @@ from tests.support.td3 import ACT, AGENTS, JOINT, SEQUENTIAL, SIDE, new_learner,
 pytestmark = pytest.mark.slow  # joint critics are compiled
 
 CENTRAL = dataclasses.replace(JOINT, critic="joint")
+SHARED = dataclasses.replace(JOINT, critic="shared")
 
 
 def assert_close(a, b):
     jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, atol=2e-5), a, b)
 
 
-@pytest.mark.parametrize("config", [JOINT, SEQUENTIAL, CENTRAL])
+@pytest.mark.parametrize("config", [JOINT, SEQUENTIAL, CENTRAL, SHARED])
 def test_two_halves_of_a_minibatch_give_the_step_of_the_whole(config):
     learner, batch = new_learner(1, config), transitions()
     halves = jax.tree.map(lambda leaf: leaf.reshape(2, -1, *leaf.shape[1:]), batch)
@@ -49,9 +50,10 @@ def test_two_devices_with_buffers_of_their_own_take_one_common_step():
     assert_close(shared, eqx.tree_at(lambda each: each.practice, alone, shared.practice))
 
 
+@pytest.mark.parametrize("kind", ["joint", "shared"])
 @pytest.mark.parametrize("agent", range(AGENTS))
-def test_an_agents_critic_moves_the_trunk_and_its_own_head_alone(agent):
-    config = dataclasses.replace(CENTRAL, critic_rate=1e-12)
+def test_an_agents_critic_moves_the_trunk_and_its_own_head_alone(agent, kind):
+    config = dataclasses.replace(CENTRAL, critic=kind, critic_rate=1e-12)
     learner = new_learner(1, config)
     speaks = jnp.arange(AGENTS) == agent
     last = lambda each: each.critics[0].others[-1].weight  # noqa: E731

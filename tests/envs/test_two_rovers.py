@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from merlax.envs import make, two_rovers
+from merlax.types import UserError
 from tests.support.steering import head_for, head_for_nearest
 
 ENV = two_rovers()
@@ -72,3 +73,23 @@ def test_nothing_is_random():
     reset = jax.jit(ENV.reset)
     first, second = (reset(jax.random.key(seed)) for seed in (0, 1))
     jax.tree.map(np.testing.assert_array_equal, first, second)
+
+
+@pytest.mark.parametrize("nearer", [0.0, 0.5, 4.0, 5.0])
+def test_the_wrong_poi_is_as_much_nearer_as_is_asked(nearer):
+    env = two_rovers(nearer=nearer)
+    rovers, pois = env.reset(jax.random.key(0))[1].position, np.array(POIS)
+    right, wrong = np.linalg.norm(np.asarray(rovers[0]) - pois, axis=1)
+    assert right - wrong == pytest.approx(nearer, abs=1e-5)
+    np.testing.assert_array_equal(rovers[1], [14.0, 17.0])
+    assert right - 0.5 < 0.5 * (env.horizon - 1)  # even with the smallest distance of the map, it can be reached
+
+
+def test_knobs_are_fields_like_all_others_and_exclude_each_other(unchecked):
+    env = make("two-rovers", nearer=2.0)
+    assert dataclasses.replace(env, nearer=None).start == ENV.start == ((9.0, 10.0), (14.0, 17.0))
+    assert dataclasses.replace(env, nearer=1.0).start != env.start
+    with pytest.raises(UserError, match="leave out rover_start"):
+        two_rovers(nearer=1.0, rover_start=((8.0, 8.0), (9.0, 9.0)))
+    with pytest.raises(UserError, match="nearer is 6"):
+        two_rovers(nearer=6.0)

@@ -41,9 +41,11 @@ def test_experiments_are_consistent(experiment: Experiment):
     assert {claim.method for claim in experiment.claims} <= set(labels)
     assert {claim.world for claim in experiment.claims} <= worlds | {task.label for task in experiment.tasks}
     assert set(experiment.quick.methods) <= set(labels)
-    assert set(experiment.quick.worlds) <= worlds
+    assert set(experiment.quick.worlds) <= worlds | {task.label for task in experiment.tasks}
     assert len(list(experiment.quickened().jobs())) <= 8
     assert (experiment.figure == "sweep") == bool(experiment.parameter)
+    assert len(experiment.axes) == (2 if experiment.figure == "map" else 0)
+    assert all(option in task.options for option, _ in experiment.axes for task in experiment.tasks)
 
 
 def test_no_two_experiments_share_a_name():

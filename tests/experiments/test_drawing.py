@@ -44,7 +44,7 @@ def test_a_sweep_stands_beside_merl_and_says_how_long_the_runs_were(tmp_path):
     world = "rover-3 (speed pinned)"
     runs = [(world, f"EA, population {population}", [0.1, 0.3]) for population in (10, 100)]
     words = drawn(made("ea-population", "final_score", (world, "MERL", [0.6]), *runs), tmp_path)
-    for text in ("MERL 0.60", "population", "◇ paper: EA 0.30", f"{world}, 0.2 k frames"):
+    for text in ("MERL 0.60", "population", "◇ paper: EA 0.30", f"{world}, 0.2 k frames, 1 to 2 seeds"):
         assert f"<!-- {text} -->" in words
 
 
@@ -52,8 +52,17 @@ def test_the_selection_rate_names_an_option_that_all_worlds_share_once(tmp_path)
     worlds = [f"rover-{coupling} (speed pinned)" for coupling in (1, 3)]
     rates = made("selection-rate", "migrant_selected", *((world, "MERL", [1.0, 0.0]) for world in worlds))
     words = drawn(rates, tmp_path)
-    assert "<!-- Selection rate of migrants (speed pinned) -->" in words
+    assert "<!-- Selection rate of migrants, 2 seeds (speed pinned) -->" in words
     assert "<!-- rover-3 0.50 -->" in words
+
+
+def test_a_map_tells_how_many_runs_solve_each_world(tmp_path):
+    worlds = [f"two-rovers (observation_distance {distance}, nearer 4.0)" for distance in ("3.0", "0.5")]
+    scores = [(worlds[0], "MERL", [1.0, 1.0, 0.5]), (worlds[1], "MERL", [1.0, 0.5, 0.0]), (worlds[0], "EA", [0.5])]
+    words = drawn(made("trap-map", "final_score", *scores), tmp_path)
+    for text in ("67", "33", "0", "MERL", "EA", "how much nearer the wrong POI is"):
+        assert f"<!-- {text} -->" in words
+    assert "1 to 3 seeds" in words
 
 
 def test_curves_with_a_tuned_team_have_a_second_figure_of_how_often_it_is_selected(tmp_path):
@@ -91,4 +100,4 @@ COMMITTED = Path(__file__).parents[2] / "results"
 @pytest.mark.parametrize("name", ["motivating", "scores", "touches", "tune-particles", "two-rovers-ea"])
 def test_the_committed_results_can_be_drawn(name, tmp_path):
     words = drawn(results.read(COMMITTED / f"{name}.csv"), tmp_path)
-    assert f"<!-- {catalogue.experiment(name).title} -->" in words
+    assert f"<!-- {catalogue.experiment(name).title}, " in words

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from merlax.figures import style
-from merlax.figures.heatmap import heat_map
+from merlax.figures.heatmap import heat_map, heat_maps
 from merlax.types import UserError
 from tests.support.drawing import ink_of, pixels_of, words_of
 
@@ -42,3 +42,20 @@ def test_a_number_can_be_read_on_its_cell(scores, ink, tmp_path):
 def test_a_table_is_no_animation(tmp_path):
     with pytest.raises(UserError, match=r"\.png, \.pdf or \.svg"):
         draw([(1.0, 2.0), (3.0, 4.0)], tmp_path / "h.gif")
+
+
+def draw_maps(panels, out):
+    shares = {name: np.array(own, float) for name, own in panels.items()}
+    heat_maps(shares, ("3", "1"), ("0.5",), out, title="a map", row_name="distance", column_name="nearer")
+
+
+def test_maps_have_a_panel_per_method_on_one_scale_and_leave_out_what_is_not_known(tmp_path):
+    draw_maps({"MERL": [[1.0], [0.4]], "EA": [[0.3], [np.nan]], "ES": [[0.0], [0.2]]}, tmp_path / "m.svg")
+    words = words_of(tmp_path / "m.svg")
+    for text in ("MERL", "EA", "ES", "100", "40", "30", "0", "20", "distance", "nearer", "a map (%)"):
+        assert f"<!-- {text} -->" in words
+    assert "nan" not in words
+    draw_maps({"EA": [[0.4], [0.4]]}, tmp_path / "low.png")  # 0.4 is not the darkest, though it is the highest here
+    assert not (pixels_of(tmp_path / "low.png") == (8, 48, 107)).all(axis=-1).any()
+    with pytest.raises(UserError, match="nothing to draw"):
+        draw_maps({}, tmp_path / "m.svg")

@@ -50,6 +50,21 @@ def test_a_callback_that_returns_true_ends_a_run_that_can_be_resumed_to_the_same
     np.testing.assert_array_equal(resumed.champion.heads.weight, whole.champion.heads.weight)
 
 
+def test_a_run_of_many_generations_is_tested_now_and_then_and_keeps_its_newest_champion(tmp_path, monkeypatch):
+    often = short.train(tmp_path / "often", 7)
+    monkeypatch.setattr(loop, "TESTS", 3)
+    seldom = short.train(tmp_path / "seldom", 7)
+    tested = np.isfinite(seldom.progress["champion_score"])
+    assert tested.tolist() == [True, False, True, False, True, False, True]
+    np.testing.assert_array_equal(seldom.progress["champion_score"][tested], often.progress["champion_score"][tested])
+    np.testing.assert_array_equal(seldom.progress["best_fitness"], often.progress["best_fitness"])
+    monkeypatch.setattr(loop, "TESTS", 1)
+    stopped = short.stopped(tmp_path / "stopped", 5)  # 1 to 4 of 8 generations: none is tested but the first
+    assert np.isfinite(stopped.progress["champion_score"]).tolist() == [True, False, False, False, False]
+    whole = short.train(tmp_path / "whole", 5)
+    np.testing.assert_array_equal(stopped.champion.heads.weight, whole.champion.heads.weight)
+
+
 def test_all_recorders_hear_the_row_on_which_one_of_them_stops(tmp_path):
     heard = []
     short.train(tmp_path, 4, callbacks=[lambda row: row["generation"] == 2, heard.append])

@@ -158,9 +158,10 @@ def team(side: Side, hidden: Sequence[int]) -> int:
 
 
 def _learner(config: Td3, side: Side, actor_hidden: Sequence[int]) -> Sizes:
-    joint = config.critic == "joint"
-    seen = (side.obs_size + side.act_size) * (side.num_agents if joint else 1)
-    critics = config.critics * _weights([seen, *config.critic_hidden, 1]) * (side.num_agents if joint else 1)
+    each = side.num_agents if config.sees_all else 1
+    first = [(side.obs_size + side.act_size) * each, config.critic_hidden[0]]
+    rest = each * _weights([*config.critic_hidden, 1])
+    critics = config.critics * (_weights(first) * (1 if config.critic == "shared" else each) + rest)
     rows = config.batch * side.num_agents
     active = rows if config.order == "joint" else config.batch
     ways = side.act_size if side.chooses else 1  # a critic looks at every choice

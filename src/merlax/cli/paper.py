@@ -11,20 +11,26 @@ from typing import Annotated, Literal
 from tyro.conf import Positional, arg
 
 from merlax.cli.parsing import parse
-from merlax.experiments import backends
+from merlax.experiments import backends, plan, whole
 from merlax.experiments import reproduce as experiments
 from merlax.experiments.backends import Resources
+from merlax.types import UserError
 
 
 def reproduce(args: Sequence[str]) -> int:
-    """Run an experiment, the paper's or ours, and draw its figure; what is finished already is not run again."""
+    """Run an experiment, the paper's or ours, and draw its figure; what is finished already is not run again.
+
+    `merlax reproduce all` runs all figures of the paper, seed by seed; --plan tells how long that takes.
+    """
 
     @dataclasses.dataclass(frozen=True)
     class Options:
-        figure: Annotated[Positional[str], arg(metavar="FIGURE")] = ""
-        """Name of a figure; --list shows them."""
+        figures: Annotated[Positional[tuple[str, ...]], arg(metavar="FIGURE")] = ()
+        """Name of a figure, of several, or all; --list shows them."""
         list: bool = False
         """List the figures and end."""
+        plan: bool = False
+        """Print every kind of run, its rate on this machine and the hours left; what is not known is measured first."""
         seeds: tuple[int, ...] = ()
         """Seeds to run; by default the experiment's own."""
         frames: int | None = None
@@ -41,16 +47,27 @@ def reproduce(args: Sequence[str]) -> int:
         """Folder for runs and results; by default one under runs/reproduce/."""
         quick: bool = False
         """Everything end to end in a minute or two, too small for its scores to mean anything."""
+        short: bool = False
+        """Contests with 3 million frames instead of 10, EA and ES alone with 30 instead of 100."""
 
     options = parse(Options, "reproduce", args, reproduce.__doc__)
     if options.list:
         experiments.print_list()
         return 0
-    experiment, folder = experiments.choose(
-        options.figure, seeds=options.seeds, frames=options.frames, speed=options.speed, quick=options.quick
-    )
+    changes = {name: getattr(options, name) for name in ("seeds", "frames", "speed", "quick", "short")}
     where = functools.partial(backends.choose, options.on, Resources.read(options.resources), workers=options.workers)
-    return experiments.run_and_print(experiment, options.out or folder, where)
+    several = len(options.figures) > 1 or whole.ALL in options.figures
+    if several:
+        parts, folder = whole.choose(options.figures, **changes)
+    else:
+        experiment, folder = experiments.choose("".join(options.figures), **changes)
+        parts = [whole.Part(experiment, tuple(experiment.jobs()))]
+    out = options.out or folder
+    if options.plan:
+        if options.on != "local":
+            raise UserError("--plan tells what this machine does; leave out --on.")
+        return plan.print_plan(parts, out.resolve() / experiments.RUNS, where(out))
+    return whole.run_and_print(parts, out, where) if several else experiments.run_and_print(experiment, out, where)
 
 
 def plot(args: Sequence[str]) -> int:

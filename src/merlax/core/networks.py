@@ -197,28 +197,31 @@ class Critic(eqx.Module):
 class JointCritic(eqx.Module):
     """One centralised critic per agent, each on the joint observations and actions (MADDPG, MATD3).
 
-    All critics see the same input, so their first layers are one wide matmul.
+    All critics see the same input, so their first layers are one wide matmul; or they share one first layer, which
+    is most of what they cost where agents are many.
     """
 
-    on_obs: Float[Array, "joint_obs wide"]  # wide: (agent, hidden), flattened
+    on_obs: Float[Array, "joint_obs wide"]  # wide: (agent, hidden), flattened, or hidden alone
     on_action: Float[Array, "joint_act wide"]
     bias: Float[Array, " wide"]
     others: tuple[Linear, ...]  # [agent, ...]
     num_agents: int = eqx.field(static=True)
+    shared: bool = eqx.field(static=True)  # the first layer
 
-    def __init__(self, key: Key, side: Side, hidden: Sequence[int]):
+    def __init__(self, key: Key, side: Side, hidden: Sequence[int], shared: bool = False):
         num_agents = side.num_agents
         joint_obs, joint = num_agents * side.obs_size, num_agents * (side.obs_size + side.act_size)
         key_first, *keys = jax.random.split(key, len(hidden) + 1)
         # As many critics as agents, each initialised as a network of its own.
-        stack = lambda k, i, o: jax.vmap(lambda k: Linear(k, i, o, kaiming, LEARNER_BIAS))(  # noqa: E731
-            jax.random.split(k, num_agents)
+        stack = lambda k, i, o, number=num_agents: jax.vmap(lambda k: Linear(k, i, o, kaiming, LEARNER_BIAS))(  # noqa: E731
+            jax.random.split(k, number)
         )
-        first = stack(key_first, joint, hidden[0])
+        first = stack(key_first, joint, hidden[0], 1 if shared else num_agents)
         weight = jnp.moveaxis(first.weight, 0, 1).reshape(joint, -1)
         self.on_obs, self.on_action, self.bias = weight[:joint_obs], weight[joint_obs:], first.bias.reshape(-1)
         self.others = tuple(stack(k, i, o) for k, (i, o) in zip(keys, pairwise([*hidden, 1]), strict=True))
         self.num_agents = num_agents
+        self.shared = shared
 
     def __call__(
         self, obs: Float[Array, "batch agent obs"], action: Float[Array, "batch agent act"]
@@ -243,18 +246,26 @@ class JointCritic(eqx.Module):
         own: Float[Array, "batch agent act"],
     ) -> Float[Array, "batch agent"]:
         """The values if agent k alone, as its critic sees it, does `own` and the others do `action`."""
-        agents = jnp.arange(self.num_agents)
-        by_agent = self.on_action.reshape(self.num_agents, action.shape[-1], self.num_agents, -1)[agents, :, agents]
+        agents, sizes = jnp.arange(self.num_agents), (self.num_agents, action.shape[-1])
+        if self.shared:
+            by_agent = self.on_action.reshape(*sizes, -1)
+        else:
+            by_agent = self.on_action.reshape(*sizes, self.num_agents, -1)[agents, :, agents]
         change = jnp.einsum("bka,kah->bkh", own - action, by_agent)
-        return self._rest(self._first(on_obs, action) + change)
+        first = self._first(on_obs, action)
+        return self._rest(jnp.broadcast_to(first, change.shape) + change)
 
-    def _first(self, on_obs: Array, action: Array) -> Float[Array, "batch agent hidden"]:
+    def _first(self, on_obs: Array, action: Array) -> Float[Array, "batch _agent hidden"]:
+        """What the first layers say, for each agent's critic or, where they share one, for all."""
         wide = on_obs + _joint(action) @ self.on_action + self.bias[None]
-        return wide.reshape(wide.shape[0], self.num_agents, -1)
+        return wide.reshape(wide.shape[0], 1 if self.shared else self.num_agents, -1)
 
-    def _rest(self, x: Float[Array, "batch agent hidden"]) -> Float[Array, "batch agent"]:
+    def _rest(self, x: Float[Array, "batch _agent hidden"]) -> Float[Array, "batch agent"]:
         for layer in self.others:
-            x = jnp.einsum("bki,kio->bko", jnp.tanh(x), layer.weight) + layer.bias[None]
+            if x.shape[1] < self.num_agents:  # all see the same, so this is one wide matmul, too
+                x = jnp.einsum("bi,kio->bko", jnp.tanh(x[:, 0]), layer.weight) + layer.bias[None]
+            else:
+                x = jnp.einsum("bki,kio->bko", jnp.tanh(x), layer.weight) + layer.bias[None]
         return x.squeeze(-1)
 
 

@@ -65,8 +65,9 @@ class Td3(Checked):
     """Critic updates per actor update (TD3 update frequency)."""
     critics: Literal[2, 1] = 2
     """2: the smaller of twin critics counts; 1: DDPG."""
-    critic: Literal["own", "joint"] = "own"
-    """own: one critic for all, on an agent's own observation and action; joint: one per agent, on everybody's."""
+    critic: Literal["own", "joint", "shared"] = "own"
+    """own: one critic for all, on an agent's own observation and action; joint: one per agent, on everybody's; shared:
+    the same, but their first hidden layer, which sees everybody, is one."""
     critic_hidden: Layers = (100, 100)
     """Hidden layers of a critic."""
     critic_normalised: bool = False
@@ -84,12 +85,19 @@ class Td3(Checked):
     action_penalty: NotNegative = 0.0
     """Weight of a penalty on the actor's squared pre-activation: it keeps the final tanh from saturating."""
 
+    @property
+    def sees_all(self) -> bool:
+        """Whether critics see everybody's observations and actions."""
+        return self.critic != "own"
+
     def check(self) -> None:
-        if self.critic == "joint" and self.critic_normalised:
-            raise UserError("critic is 'joint' but critic_normalised is set, which only 'own' critics know; unset it.")
-        if self.critic == "joint" and self.order == "sequential":
+        if self.sees_all and self.critic_normalised:
             raise UserError(
-                "critic is 'joint' but order is 'sequential'; joint critics learn together: set order 'joint'."
+                f"critic is '{self.critic}' but critic_normalised is set, which only 'own' critics know; unset it."
+            )
+        if self.sees_all and self.order == "sequential":
+            raise UserError(
+                f"critic is '{self.critic}' but order is 'sequential'; joint critics learn together: set order 'joint'."
             )
         if self.batch > self.buffer:
             raise UserError(
@@ -136,8 +144,8 @@ def init(key: Key, side: Side, actor_hidden: tuple[int, ...], config: Td3) -> Le
     key_actor, key_critics = jax.random.split(key)
     actor = TeamPolicy(key_actor, side, actor_hidden, kaiming, LEARNER_BIAS)
     keys = jax.random.split(key_critics, config.critics)
-    if config.critic == "joint":
-        critics = tuple(JointCritic(k, side, config.critic_hidden) for k in keys)
+    if config.sees_all:
+        critics = tuple(JointCritic(k, side, config.critic_hidden, config.critic == "shared") for k in keys)
     else:
         critics = tuple(Critic(k, side, config.critic_hidden, config.critic_normalised) for k in keys)
     copy = lambda tree: jax.tree.map(jnp.copy, tree)  # noqa: E731
@@ -237,7 +245,7 @@ def _rounds(
     def one_round(i: Array, learner: Learner) -> Learner:
         practice = learner.practice
         key_sample, key_update = jax.random.split(jax.random.fold_in(key, i))
-        sample = replay.sample_joint if config.critic == "joint" else replay.sample
+        sample = replay.sample_joint if config.sees_all else replay.sample
         batch = sample(key_sample, buffer, config.batch // shards)
         learner, losses = update(key_update, learner, batch, config, bounds, devices.average)
         totals = jax.tree.map(jnp.add, practice.losses, losses)

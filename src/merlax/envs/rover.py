@@ -84,6 +84,11 @@ class Rover(Checked):
                 raise UserError(f"{name} must hold {size} points (x, y), one for each; it is {shown(points)}.")
 
     @property
+    def start(self) -> tuple[Point, ...] | None:
+        """Where the rovers start, if that is fixed."""
+        return self.rover_start
+
+    @property
     def sides(self) -> tuple[Side]:
         heading = 2 if self.encoding == "clean" else 1
         return (Side.equal(self.num_agents, obs_size=1 + 2 * self.sectors + 1 + heading, act_size=2),)
@@ -91,7 +96,7 @@ class Rover(Checked):
     def reset(self, key: Key) -> tuple[Float[Array, "agent obs"], RoverState]:
         key_rovers, key_poi = jax.random.split(key)
         state = RoverState(
-            position=_fixed(self.rover_start) if self.rover_start else self._scatter_rovers(key_rovers),
+            position=_fixed(self.start) if self.start else self._scatter_rovers(key_rovers),
             speed=jnp.zeros(self.num_agents),
             turn=jnp.zeros(self.num_agents),
             poi=_fixed(self.poi_start) if self.poi_start else self._scatter_poi(key_poi),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+import numpy as np
+
 from merlax import figures
 from merlax.core import devices
 from merlax.experiments import catalogue, jobs, report, statistics
@@ -15,15 +17,17 @@ from merlax.runs import evaluation, reader, teams
 from merlax.runs.published import SELECTION_RATE
 
 YARDSTICK_EPISODES = 1000
+SOLVED = 0.999  # a final score, of 1 at most
 _SMOOTH, _SMOOTH_RATE = 0.05, 0.15  # shares of a run that running means reach back over
 
 
 def draw(found: Results, root: Path, out: Path, experiment: Experiment | None = None) -> Path:
     """Draw the figure of an experiment, by default of the named one; only trajectories need the run folders: `root`."""
-    experiment = experiment or catalogue.experiment(found.experiment)
-    drawings = {"curves": _curves, "sweep": _sweep, "selection": _selection, "finals": _finals}
+    named = experiment or catalogue.experiment(found.experiment)
+    experiment = dataclasses.replace(named, title=f"{named.title}, {_seeds(found)}")
+    drawings = {"curves": _curves, "sweep": _sweep, "selection": _selection, "finals": _finals, "map": _map}
     if experiment.figure == "trajectories":
-        _trajectories(found, experiment, root, out)
+        _trajectories(found, named, root, out)
     else:
         drawings[experiment.figure](found, experiment, out)
     return out
@@ -86,7 +90,8 @@ def _sweep(found: Results, experiment: Experiment, out: Path) -> None:
         Reference(name if claim.method in settings else claim.method, claim.published.score, settings.get(claim.method))
         for claim in experiment.claims
     ]
-    title = f"{experiment.title}\n{world}, {_budgets(found, world)}"
+    title, seeds = experiment.title.rsplit(", ", 1)
+    title = f"{title}\n{world}, {_budgets(found, world)}, {seeds}"
     measured = tuple(point for point in points if point)
     figures.draw_sweep(Sweep(title, experiment.parameter, name, measured, beside, tuple(claims)), out)
 
@@ -105,6 +110,28 @@ def _finals(found: Results, experiment: Experiment, out: Path) -> None:
         known = {name: own for name, own in points.items() if own}
         panels.append(Finals(world, tuple(methods), known, hand_rules(experiment, world)))
     figures.draw_finals(panels, out, title=experiment.title)
+
+
+def _map(found: Results, experiment: Experiment, out: Path) -> None:
+    """For each method the share of runs that solve the world, over two options of it."""
+    (across, columns_name), (down, rows_name) = experiment.axes
+    tasks = {task.label: task.options for task in experiment.tasks if task.label in found.worlds}
+    columns = sorted({options[across] for options in tasks.values()})
+    rows = sorted({options[down] for options in tasks.values()}, reverse=True)
+    panels = {}
+    for method in dict.fromkeys(row.method for row in found.rows):
+        shares = np.full((len(rows), len(columns)), np.nan)
+        for world, options in tasks.items():
+            scores = [*found.final(world, method).values()]
+            if scores:
+                solved = np.mean([score >= SOLVED for score in scores])
+                shares[rows.index(options[down]), columns.index(options[across])] = solved
+        panels[method] = shares
+    figures.heat_maps(
+        panels, [f"{row:g}" for row in rows], [f"{column:g}" for column in columns], out,
+        title=f"{experiment.title}, share of runs that observe all POIs",
+        row_name=rows_name, column_name=columns_name,
+    )  # fmt: skip
 
 
 def _trajectories(found: Results, experiment: Experiment, root: Path, out: Path) -> None:
@@ -148,6 +175,16 @@ def _budgets(found: Results, world: str) -> str:
     if len(set(rounded.values())) == 1:
         return f"{rounded.popitem()[1]} frames"
     return ", ".join(f"{name} {frames}" for name, frames in rounded.items()) + " frames"
+
+
+def _seeds(found: Results) -> str:
+    """How many seeds the runs have: "5 seeds", or "3 to 5 seeds" where methods differ."""
+    seeds: dict[tuple[str, str], set[int]] = {}
+    for row in found.rows:
+        seeds.setdefault((row.world, row.method), set()).add(row.seed)
+    fewest, most = min(map(len, seeds.values())), max(map(len, seeds.values()))
+    number = str(most) if fewest == most else f"{fewest} to {most}"
+    return f"{number} seed" if number == "1" else f"{number} seeds"
 
 
 def _rounded(frames: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from merlax.experiments import measures
-from merlax.experiments.paper import MERL, SMALL, claims
+from merlax.experiments.paper import EA, MERL, SMALL, claims, gradient
 from merlax.experiments.spec import Experiment, Method, Quick, Task, combine
 
 
@@ -15,6 +15,15 @@ def _variant(label: str, *, explore_episodes: int | None = None, **learner: Any)
     if explore_episodes is not None:
         changes["explore_episodes"] = explore_episodes
     return Method(label, "merl", changes)
+
+
+TRAP_DISTANCES, TRAP_NEARER = (3.0, 2.0, 1.0, 0.5), (0.5, 1.0, 2.0, 4.0)
+_CORNERS = ((3.0, 0.5), (3.0, 4.0), (0.5, 0.5), (0.5, 4.0))
+
+
+def _trap(distance: float, nearer: float) -> Task:
+    """Two rovers, with both knobs set."""
+    return Task("two-rovers", {"observation_distance": distance, "nearer": nearer})
 
 
 def _without(label: str, **changes: Any) -> Method:
@@ -90,6 +99,22 @@ EXPERIMENTS = (
         methods=(Method("EA, fast", "ea"), Method("EA, paper", "ea", preset="paper")),
         frames=400_000,
         quick=Quick(6_000, SMALL),
+    ),
+    Experiment(
+        name="trap-map",
+        title="Where MERL pays: two rovers in a trap",
+        shows="Which methods escape the greedy trap, by how hard it is to stumble on a POI and how misaligned the "
+        "rewards are.",
+        figure="map",
+        tasks=tuple(_trap(distance, nearer) for distance in TRAP_DISTANCES for nearer in TRAP_NEARER),
+        methods=(MERL, EA, *(gradient("td3", reward) for reward in ("agent", "mixed", "global"))),
+        frames=100_000,
+        quick=Quick(6_000, SMALL, methods=("MERL", "EA"), worlds=tuple(_trap(*knobs).label for knobs in _CORNERS)),
+        seeds=tuple(range(201, 211)),
+        axes=(
+            ("nearer", "how much nearer the wrong POI is"),
+            ("observation_distance", "distance at which a POI is observed"),
+        ),
     ),
     Experiment(
         name="tune-particles",

@@ -19,6 +19,9 @@ POPULATIONS = (10, 30, 100, 300, 1000)
 SIGMAS = (0.01, 0.03, 0.1, 0.3, 1.0)
 WEIGHTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 LONG = 100_000_000  # the paper's budget for EA and ES alone
+CONTEST = 10_000_000
+# Where the hours are few (`--short`): a third of the paper's budget for contests and for EA and ES alone.
+SHORT_LONG, SHORT_CONTEST = 30_000_000, 3_000_000
 
 _FEW_UPDATES = {"batch": 32, "updates_per_frame": 0.02}
 _FEW = {"explore_episodes": 4, "learner": _FEW_UPDATES}
@@ -42,7 +45,8 @@ def _rover(*couplings: int) -> tuple[Task, ...]:
     return tuple(Task(f"rover-{coupling}", {"speed": "pinned"}) for coupling in couplings)
 
 
-def _gradient(algorithm: str, reward: str) -> Method:
+def gradient(algorithm: str, reward: str) -> Method:
+    """A gradient method on one of the three rewards."""
     return Method(f"{algorithm.upper()}-{reward}", algorithm, {"learner": {"reward": reward}})
 
 
@@ -66,9 +70,10 @@ def _contest(name: str, title: str, shows: str, *worlds: str) -> Experiment:
         figure="curves",
         tasks=tuple(map(Task, worlds)),
         methods=(MERL, EA, Method("MATD3", "matd3"), Method("MADDPG", "maddpg")),
-        frames=10_000_000,
+        frames=CONTEST,
         quick=Quick(3_000, SMALL),
         seeds=(2018, 2019, 2020, 2021, 2022),
+        short=SHORT_CONTEST,
     )
 
 
@@ -88,7 +93,7 @@ EXPERIMENTS = (
         shows="MERL solves it, EA and TD3-mixed end in the greedy solution, TD3-global learns nothing (Figure 1b).",
         figure="curves",
         tasks=(Task("two-rovers"),),
-        methods=(MERL, EA, _gradient("td3", "global"), _gradient("td3", "mixed")),
+        methods=(MERL, EA, gradient("td3", "global"), gradient("td3", "mixed")),
         frames=400_000,
         quick=Quick(6_000, SMALL),
         claims=claims("two-rovers", **{"MERL": "MERL", "EA": "EA", "TD3-mixed": "TD3-mixed"}),
@@ -99,7 +104,7 @@ EXPERIMENTS = (
         shows="MERL is first at every coupling; the baselines degrade quickly beyond 3; MERL still learns at 7.",
         figure="curves",
         tasks=_rover(1, 3, 7),
-        methods=(MERL, EA, *(_gradient(a, r) for a in ("matd3", "maddpg") for r in ("global", "mixed"))),
+        methods=(MERL, EA, *(gradient(a, r) for a in ("matd3", "maddpg") for r in ("global", "mixed"))),
         frames=2_000_000,
         quick=Quick(
             4_000, SMALL, methods=("MERL", "EA", "MATD3-mixed", "MADDPG-global"), worlds=("rover-3", "rover-7")
@@ -124,7 +129,7 @@ EXPERIMENTS = (
         shows="MERL forms two groups of 3 and observes 3 of 4 POIs; MADDPG-mixed navigates but observes none.",
         figure="trajectories",
         tasks=_rover(3),
-        methods=(MERL, _gradient("maddpg", "mixed")),
+        methods=(MERL, gradient("maddpg", "mixed")),
         frames=2_000_000,
         quick=Quick(4_000, SMALL),
         seeds=(2019,),
@@ -135,10 +140,14 @@ EXPERIMENTS = (
         shows="Keep-away far below 0.47, which is chance; predator-prey above throughout; rover and deception high, "
         "then waning.",
         figure="selection",
-        tasks=(*_rover(1, 3, 7), *map(Task, ("predator-prey", "physical-deception", "keep-away"))),
+        tasks=(
+            *_rover(1, 3, 7),
+            *(Task(world, frames=CONTEST) for world in ("predator-prey", "physical-deception", "keep-away")),
+        ),
         methods=(MERL,),
         frames=2_000_000,
         quick=Quick(10_000, SMALL),
+        short=SHORT_CONTEST,
     ),
     _contest(
         "predator-prey",
@@ -165,6 +174,7 @@ EXPERIMENTS = (
         quick=Quick(12_000, SMALL, methods=("MERL", "ES, population 10", "ES, population 30", "ES, population 100")),
         parameter="population",
         claims=claims("rover-3", MERL="MERL", ES="ES, population 100"),
+        short=SHORT_LONG,
     ),
     Experiment(
         name="es-sigma",
@@ -177,6 +187,7 @@ EXPERIMENTS = (
         quick=Quick(12_000, SMALL, methods=("MERL", *(_es("sigma", sigma).label for sigma in (0.01, 0.1, 1.0)))),
         parameter="σ",
         claims=claims("rover-3", MERL="MERL", ES="ES, sigma 0.1"),
+        short=SHORT_LONG,
     ),
     Experiment(
         name="ea-population",
@@ -189,5 +200,6 @@ EXPERIMENTS = (
         quick=Quick(12_000, SMALL, methods=("MERL", "EA, population 10", "EA, population 30", "EA, population 100")),
         parameter="population",
         claims=claims("rover-3", MERL="MERL", EA="EA, population 100"),
+        short=SHORT_LONG,
     ),
 )  # fmt: skip

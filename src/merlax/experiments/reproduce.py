@@ -14,7 +14,7 @@ from merlax.experiments import board, catalogue, drawing, ours, paper, report, r
 from merlax.experiments.backends import Backend
 from merlax.experiments.results import Results
 from merlax.experiments.runner import Outcome
-from merlax.experiments.spec import Experiment
+from merlax.experiments.spec import Experiment, Job
 from merlax.types import UserError
 
 RESULTS, RUNS = "results.csv", "runs"
@@ -24,7 +24,13 @@ _WIDE = 140  # columns of a table that goes to a file
 
 
 def choose(
-    name: str, *, seeds: Sequence[int] = (), frames: int | None = None, speed: str | None = None, quick: bool = False
+    name: str,
+    *,
+    seeds: Sequence[int] = (),
+    frames: int | None = None,
+    speed: str | None = None,
+    quick: bool = False,
+    short: bool = False,
 ) -> tuple[Experiment, Path]:
     """An experiment with these changes, and the folder where it belongs: other settings, another folder."""
     if not name:
@@ -34,6 +40,8 @@ def choose(
         experiment, folder = experiment.at_speed(speed), f"{folder}-{speed}"
     if quick:
         experiment, folder = experiment.quickened(), f"{folder}-quick"
+    if short:
+        experiment, folder = experiment.shortened(), f"{folder}-short"
     if frames is not None:
         if frames < 1:
             raise UserError(f"frames is {frames}; choose at least 1.")
@@ -57,17 +65,21 @@ def run_and_print(
         print(f"{experiment.title}: {', '.join(task.label for task in experiment.tasks)}", flush=True)
     outcome = runner.run(list(experiment.jobs()), root, board.choose(quiet), backend)
     if outcome.finished:
-        _report(experiment, outcome, out)
+        _report(experiment, outcome.finished, out)
+    return tell_the_end(outcome, len(list(experiment.jobs())), root)
+
+
+def tell_the_end(outcome: Outcome, total: int, root: Path) -> int:
+    """Say what failed, or was interrupted, and return the exit code."""
     for failure in outcome.failed:
         print(f"merlax: failed: {failure.job.name}: {failure.reason}", file=sys.stderr)
     if outcome.interrupted:
-        total = len(list(experiment.jobs()))
         print(
             f"Interrupted; {len(outcome.finished)} of {total} runs are finished. The same command goes on from there."
         )
         return INTERRUPTED
     if outcome.failed:
-        log = out / RUNS / outcome.failed[0].job.folder / "output.log"
+        log = root / outcome.failed[0].job.folder / "output.log"
         print(
             f"merlax: {_count(len(outcome.failed))} failed (see '{log}'); the same command tries again.",
             file=sys.stderr,
@@ -95,16 +107,21 @@ def print_list() -> None:
             jobs = list(experiment.jobs())
             million = f"{sum(job.frames for job in jobs) / 1e6:,.0f}"
             table.add_row(experiment.name, str(len(jobs)), million, experiment.shows)
-        _console().print(table)
+        console().print(table)
         print()
 
 
-def _report(experiment: Experiment, outcome: Outcome, out: Path) -> None:
-    found: Results = results.collect(experiment, outcome.finished, out / RUNS)
+def write(experiment: Experiment, jobs: Sequence[Job], root: Path, out: Path) -> tuple[list[report.Table], Path]:
+    """Results, table and figure of these finished runs, whose folders are below `root`; the tables and the figure."""
+    found: Results = results.collect(experiment, jobs, root)
     results.write(found, out / RESULTS)
     tables = report.tables(found, experiment)
     (out / "table.md").write_text("\n".join(map(report.markdown, tables)), encoding="utf-8")
-    figure = drawing.draw(found, out / RUNS, out / f"{experiment.name}.png", experiment)
+    return tables, drawing.draw(found, out / RUNS, out / f"{experiment.name}.png", experiment)
+
+
+def _report(experiment: Experiment, jobs: Sequence[Job], out: Path) -> None:
+    tables, figure = write(experiment, jobs, out / RUNS, out)
     for table in tables:
         _print_table(table)
     print("\nfinal scores over 200 fresh episodes per run; IQM and P with bootstrap intervals over seeds")
@@ -118,10 +135,11 @@ def _print_table(lines: report.Table) -> None:
     for row in rows:
         table.add_row(*row)
     print()
-    _console().print(table, markup=False)
+    console().print(table, markup=False)
 
 
-def _console() -> Console:
+def console() -> Console:
+    """As wide as the terminal, or wide enough for the tables."""
     return Console(width=None if sys.stdout.isatty() else _WIDE)
 
 

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,21 +51,40 @@ class _Active:
     """When it was first seen at work."""
 
 
-def run(wanted: Sequence[Job], root: Path, board: Board, backend: Backend | None = None) -> Outcome:
-    """Run what is not finished yet; a failed run does not stop the others, Ctrl-C stops all."""
+def run(
+    wanted: Sequence[Job],
+    root: Path,
+    board: Board,
+    backend: Backend | None = None,
+    hear: Callable[[Job], None] | None = None,
+) -> Outcome:
+    """Run what is not finished yet; a failed run does not stop the others, Ctrl-C stops all.
+
+    Args:
+        wanted: All jobs, in the order in which they are begun.
+        root: Folder of all runs.
+        board: Is told how far they are.
+        backend: The engine; by default this machine's processes.
+        hear: Is called with each job that comes to its end.
+    """
     backend = backend or Local()
     outcome = Outcome(finished=[job for job in wanted if jobs.is_finished(job, root)])
     waiting = deque(job for job in wanted if job not in outcome.finished)
     most = backend.slots or len(waiting)
     active: list[_Active] = []
-    with alone(root), _terminable():
+    with alone(root), terminable():
         board.start(len(wanted), len(outcome.finished), most)
         try:
             while waiting or active:
                 while waiting and len(active) < most:
                     active.append(_start(waiting.popleft(), root, backend))
                 time.sleep(POLL_SECONDS)
+                known = len(outcome.finished)
                 active = [each for each in active if not _ended(each, root, backend, outcome, board, waiting)]
+                while waiting and len(active) < most:  # before anybody who hears of it takes time
+                    active.append(_start(waiting.popleft(), root, backend))
+                for job in outcome.finished[known:] if hear else ():
+                    hear(job)
                 begun = [status for each in active if (status := _status(each)) is not None]
                 queued = [each.job for each in active if each.began is None]
                 board.update(begun, [*queued, *waiting])
@@ -143,7 +162,7 @@ def alone(root: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _terminable() -> Iterator[None]:
+def terminable() -> Iterator[None]:
     """Let SIGTERM stop the children, too, as Ctrl-C does."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from merlax.runs.published import Published
 from merlax.types import UserError
 
-Figure = Literal["curves", "sweep", "selection", "trajectories", "finals"]
+Figure = Literal["curves", "sweep", "selection", "trajectories", "finals", "map"]
 REFERENCE = "MERL"  # the method that all others are compared with
 
 
@@ -64,7 +64,7 @@ class Quick:
     methods: tuple[str, ...] = ()
     """Labels of the methods to run; none: all."""
     worlds: tuple[str, ...] = ()
-    """Names of the worlds; none: all."""
+    """Names of the worlds, or labels of the tasks; none: all."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,6 +85,8 @@ class Job:
     method: Method
     seed: int
     frames: int
+    place: Path | None = None
+    """A folder other than its own, below that of all runs; figures that share runs give it (`whole.py`)."""
 
     @property
     def name(self) -> str:
@@ -92,8 +94,8 @@ class Job:
 
     @property
     def folder(self) -> Path:
-        """Where its run lies, below the experiment's own folder."""
-        return Path(slug(self.task.label), slug(self.method.label), str(self.seed))
+        """Where its run lies, below the folder of all runs."""
+        return self.place or Path(slug(self.task.label), slug(self.method.label), str(self.seed))
 
 
 # Takes finished jobs and the folder that theirs are in; gives numbers of them: the job, what was measured, its value.
@@ -116,8 +118,12 @@ class Experiment:
     seeds: tuple[int, ...] = (2019, 2020, 2021, 2022, 2023)
     parameter: str = ""
     """What a sweep varies: the name of its axis."""
+    axes: tuple[tuple[str, str], ...] = ()
+    """Which two options of its worlds a map varies, across and downwards: each with what it means."""
     claims: tuple[Claim, ...] = ()
     """Numbers to draw in."""
+    short: int | None = None
+    """Frames per run that answer its question, if that is fewer than the paper's."""
     measure: Measure | None = None
     """What else to measure once the runs are finished (`measures.py`)."""
 
@@ -139,7 +145,7 @@ class Experiment:
         tasks = tuple(
             dataclasses.replace(task, frames=None)
             for task in self.tasks
-            if not quick.worlds or task.world in quick.worlds
+            if not quick.worlds or {task.world, task.label} & {*quick.worlds}
         )
         return dataclasses.replace(self, tasks=tasks, methods=methods, frames=quick.frames, seeds=quick.seeds)
 
@@ -149,9 +155,24 @@ class Experiment:
         tasks = tuple(dataclasses.replace(task, frames=None) for task in self.tasks)
         return dataclasses.replace(self, tasks=tasks, methods=methods, frames=frames)
 
+    def shortened(self) -> Experiment:
+        """The same experiment, no run of which takes more frames than its question needs."""
+        most = self.short
+        if most is None:
+            return self
+        shorter = lambda own: own and min(own, most)  # noqa: E731
+        methods = tuple(dataclasses.replace(method, frames=shorter(method.frames)) for method in self.methods)
+        tasks = tuple(dataclasses.replace(task, frames=shorter(task.frames)) for task in self.tasks)
+        return dataclasses.replace(self, tasks=tasks, methods=methods, frames=min(self.frames, most))
+
+    @property
+    def has_speed(self) -> bool:
+        """Whether it leaves the rovers' speed to choose."""
+        return len({task.options["speed"] for task in self.tasks if "speed" in task.options}) == 1
+
     def at_speed(self, speed: str) -> Experiment:
         """The same experiment with the rovers' speed free or pinned."""
-        if len({task.options["speed"] for task in self.tasks if "speed" in task.options}) != 1:
+        if not self.has_speed:
             raise UserError(f"The experiment '{self.name}' leaves no speed to choose; drop --speed.")
         tasks = tuple(
             dataclasses.replace(task, options={**task.options, "speed": speed}) if "speed" in task.options else task

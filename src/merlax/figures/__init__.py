@@ -13,7 +13,7 @@ from merlax.figures.comparison import compare, selection_rate
 from merlax.figures.curves import learning_curve
 from merlax.figures.diagnosis import draw_diagnosis
 from merlax.figures.finals import draw_finals
-from merlax.figures.heatmap import heat_map
+from merlax.figures.heatmap import heat_map, heat_maps
 from merlax.figures.replay import Episode, Replay, make_replay, replay_data
 from merlax.figures.scene import Scene, scene
 from merlax.figures.sweep import draw_sweep
@@ -27,6 +27,7 @@ __all__ = [
     "draw_finals",
     "draw_sweep",
     "heat_map",
+    "heat_maps",
     "is_drawn",
     "learning_curve",
     "make_replay",

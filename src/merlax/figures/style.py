@@ -25,6 +25,7 @@ INK, GREY, FAINT = "#222222", "#6E6E6E", "#DDDDDD"
 COLUMN_WIDTH = 3.5  # inches: one column of a paper
 TEXT, SMALL = 8.0, 7.0  # points
 LINE = 48  # letters of a title, beside the axis of a figure one column wide
+HEADLINE = 60  # letters of a headline, which begins at the edge
 DPI = 300
 STILLS = (".png", ".pdf", ".svg")
 
@@ -63,7 +64,9 @@ def title(ax: Axes, text: str) -> None:
 
 
 def headline(fig: Figure, text: str) -> None:
-    """Write the title of a whole figure flush left, where reading starts."""
+    """Write the title of a whole figure flush left, where reading starts; long lines are broken."""
+    letters = int(HEADLINE * fig.get_figwidth() / COLUMN_WIDTH)
+    text = "\n".join(textwrap.fill(line, letters) for line in text.splitlines())
     fig.suptitle(text, x=0.02, ha="left", fontsize=TEXT, color=INK, parse_math=False)
 
 

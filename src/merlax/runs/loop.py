@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import signal
 import time
 import zlib
@@ -23,12 +24,13 @@ from merlax.runs import hosts
 from merlax.runs.checkpoints import Position, Saver
 from merlax.runs.hosts import Bystander
 from merlax.runs.process import Caught
-from merlax.runs.recorders import Beginning, Follower, Midway, Recorder, Row
+from merlax.runs.recorders import TESTED, Beginning, Follower, Midway, Recorder, Row
 from merlax.runs.writer import RunFolder
 from merlax.types import Key, UserError
 
 PIECE_SECONDS = 1.0  # of learning, between two looks at signals, displays and checkpoints
-TEST_EPISODES = 10  # instances that the champion meets every generation, as in the paper
+TEST_EPISODES = 10  # instances that the champion meets in a test, as in the paper
+TESTS = 1000  # of a run with more generations than that; else every generation's champion is tested, as in the paper
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,12 +128,15 @@ class _Training:
                     self.saver.save(self.at, state)
                 return Ending(finished=False, signal=self.signal)
             if self._write(state, played):
+                self._keep_newest(state, played)
                 self.saver.save(self.at, state)
                 return Ending(finished=False)
             if self.at.generation == 1 and outside.is_outside(self.game.env):
                 self.saver.save(self.at, state)  # its world may fail before the first interval is over
             else:
                 self.saver.maybe(self.at, state)
+            if self.at.frames + self._needed > self.beginning.frames:
+                self._keep_newest(state, played)
         self.saver.save_end(self.at, state)
         return Ending()
 
@@ -156,7 +161,7 @@ class _Training:
         return state
 
     def _generation(self, state: GameState) -> tuple[GameState, Played | None]:
-        """One generation, piece by piece, and its champion's test; nothing of it where a signal ends it before."""
+        """One generation, piece by piece, and its champion's test if it is due; nothing where a signal comes before."""
         if self._agree(0)[0]:
             return state, None
         game = self.game
@@ -173,9 +178,21 @@ class _Training:
                 state = jax.block_until_ready(game.practise(key_step, state, rounds))
             done += rounds
         state, generation = game.conclude(key_step, state)
+        if not self._is_test(int(generation.frames)):
+            return state, Played(generation, len(game.env.sides))
         champion, opponent = _players(game, state)
         tested = rollout.play_test(key_test, game.field(state), PolicyPlayer(champion), TEST_EPISODES)
-        return state, Played(generation, champion, opponent, jax.device_get(tested))
+        return state, Played(generation, len(game.env.sides), Tested(champion, opponent, jax.device_get(tested)))
+
+    def _is_test(self, frames: int) -> bool:
+        """Whether a generation of so many frames is tested: the first, and then one in every share of the budget."""
+        share = lambda reached: reached * TESTS // self.beginning.frames  # noqa: E731
+        return self.at.generation == 0 or share(self.at.frames + frames) > share(self.at.frames)
+
+    def _keep_newest(self, state: GameState, played: Played) -> None:
+        """Save both sides as the run leaves them, unless their test has."""
+        if played.tested is None:
+            _save_teams(self.folder, *_players(self.game, state))
 
     def _agree(self, number: int, row: object = None) -> tuple[bool, int]:
         """Whether a signal came to any process, and the first one's number; the row must be everybody's."""
@@ -204,7 +221,8 @@ class _Training:
         self.at = Position(self.at.generation + 1, frames, time.monotonic() - self._started)
         row = _checked_row(self.at, played, state, self.saver)
         self.folder.check()
-        _save_teams(self.folder, played.champion, played.opponent)
+        if played.tested is not None:
+            _save_teams(self.folder, played.tested.champion, played.tested.opponent)
         stops = [recorder.record(row) for recorder in self.recorders]
         return bool(self._agree(any(stops), row | {"seconds": None})[1])
 
@@ -227,13 +245,22 @@ def _save_teams(folder: RunFolder | Bystander, champion: TeamPolicy | None, oppo
 
 
 @dataclasses.dataclass(frozen=True)
+class Tested:
+    """Who was tested, and how it went."""
+
+    champion: TeamPolicy
+    opponent: Player | None
+    episode: Episode
+
+
+@dataclasses.dataclass(frozen=True)
 class Played:
     """What one generation leaves for the record."""
 
     generation: Generation
-    champion: TeamPolicy
-    opponent: Player | None
-    tested: Episode
+    sides: int
+    """Of the world."""
+    tested: Tested | None = None
 
 
 def _checked_row(at: Position, played: Played, state: GameState, saver: Saver) -> Row:
@@ -253,14 +280,15 @@ def _checked_row(at: Position, played: Played, state: GameState, saver: Saver) -
 
 
 def _columns(played: Played) -> list[Column]:
-    """The reports of both sides, then the test."""
+    """The reports of both sides, then the test; empty where there was none."""
     found = records.columns(played.generation.team.info)
     if played.generation.opponent is not None:
         found += records.columns(played.generation.opponent.info, prefix="opponent_")
-    found.append(Column("champion_score", float(np.mean(played.tested.fitness)), must_be_finite=True))
-    for reward in played.tested.agent_reward[1:]:
-        found.append(Column("opponent_score", float(np.mean(reward)), must_be_finite=True))
-    return found
+    if played.tested is None:
+        return found + [Column(name, math.nan, must_be_finite=False) for name in TESTED[: played.sides]]
+    episode = played.tested.episode
+    scores = episode.fitness, *episode.agent_reward[1:]
+    return found + [Column(n, float(np.mean(s)), must_be_finite=True) for n, s in zip(TESTED, scores, strict=False)]
 
 
 def _not_finite(columns: Sequence[Column], played: Played, state: GameState) -> str:

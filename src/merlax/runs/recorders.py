@@ -25,6 +25,7 @@ Row: TypeAlias = dict[str, Value]  # one generation, as it is written down
 # What other tools may rely on, whatever the algorithm; the rest follows from what it reports.
 ALWAYS = ("generation", "frames", "seconds", "champion_score", "best_fitness", "mean_fitness", "learner_score",
           "migrant_fate")  # fmt: skip
+TESTED = ("champion_score", "opponent_score")  # empty in generations without a test
 
 
 @dataclasses.dataclass(frozen=True)
@@ -215,9 +216,10 @@ class Tracker:
 
 
 def numbers(row: Row) -> dict[str, int | float]:
-    """What can be drawn as a curve over frames."""
+    """What can be drawn as a curve over frames; where nothing was tested, there is no score of a test."""
     plain = {name: value for name, value in row.items() if isinstance(value, int | float)}
-    return {name: value for name, value in plain.items() if name not in ("generation", "frames")}
+    left_out = {"generation", "frames"} | {name for name in TESTED if plain.get(name) != plain.get(name)}
+    return {name: value for name, value in plain.items() if name not in left_out}
 
 
 def file_recorders(path: Path) -> list[Recorder]:
