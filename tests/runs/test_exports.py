@@ -75,8 +75,6 @@ def test_what_cannot_be_read_or_written_is_told_in_a_sentence(run, tmp_path, ref
     refuses(["export", str(tmp_path), "--out", str(tmp_path / "team.safetensors")], "is not a run folder")
     refuses(["export", str(run.path), "--out", str(tmp_path / "no" / "team.safetensors")], "No such file or directory")
     (tmp_path / "team.safetensors").mkdir()
-    with pytest.raises(
-        UserError, match=r"cannot be written \(Is a directory\); choose another --out"
-    ):
+    with pytest.raises(UserError, match=r"cannot be written \(Is a directory\); choose another --out"):
         merlax.export(run, tmp_path / "team.safetensors")
     assert [path.name for path in tmp_path.iterdir()] == ["team.safetensors"]
