@@ -77,9 +77,9 @@ def test_a_champion_that_does_not_fit_is_refused_and_nothing_is_written(source, 
     with pytest.raises(UserError, match=r"has hidden layers of 8, this run's have 16; add --actor-hidden 8\.$"):
         merlax.train(short.WORLD, "ea", settings=short.SETTINGS | {"actor_hidden": [16]}, **asked)
     with pytest.raises(UserError, match="There is no run folder 'nowhere' whose champion to begin with"):
-        merlax.train(short.WORLD, "ea", settings=short.SETTINGS, **asked | {"start": "nowhere"})
+        short.train(tmp_path / "run", start="nowhere")
     with pytest.raises(UserError, match="is not a run folder"):
-        merlax.train(short.WORLD, "ea", settings=short.SETTINGS, **asked | {"start": tmp_path})
+        short.train(tmp_path / "run", start=tmp_path)
     assert not (tmp_path / "run").exists()
 
 
