@@ -2,9 +2,9 @@
 
     python benchmarks/pages.py --out results/benchmarks/pages.json
 
-Trains a few small runs, copies their folders under other seeds and with noise until there are enough, makes one report of
-them all and opens it in headless Chromium, several times: from the command to open it until every curve is drawn and the page has
-painted twice more. Needs Chromium.
+Trains a few small runs, copies their folders under other seeds and with noise until there are enough, makes one report
+of them all and opens it in headless Chromium, several times: from the command to open it until every curve is drawn and
+the page has painted twice more. Needs Chromium.
 """
 
 from __future__ import annotations
