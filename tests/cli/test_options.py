@@ -1,6 +1,7 @@
 """From words and a file to a plan; what a run does with it is tested where the command is."""
 
 from pathlib import Path
+from typing import Any
 
 from merlax.cli.options import TrainOptions, read_request
 
@@ -11,15 +12,9 @@ def test_words_count_more_than_the_file_and_the_file_more_than_the_preset(tmp_pa
     request = read_request(["--config", str(file), "--seed", "4", "--algorithm", "ea"], "train", None)
     planned = request.plan()
     assert (planned.world, planned.seed, planned.frames, planned.method) == ("two-rovers", 4, 5000, "ea")
-    assert planned.algorithm.population == 8  # type: ignore[attr-defined]
-    assert (
-        planned.algorithm.actor_hidden
-        == read_request(  # type: ignore[attr-defined]
-            ["two-rovers", "--algorithm", "ea"], "train", None
-        )
-        .plan()
-        .algorithm.actor_hidden
-    )  # type: ignore[attr-defined]
+    own: Any = planned.algorithm
+    usual: Any = read_request(["two-rovers", "--algorithm", "ea"], "train", None).plan().algorithm
+    assert (own.population, own.actor_hidden) == (8, usual.actor_hidden)
 
 
 def test_every_option_of_a_run_is_read():

@@ -60,6 +60,8 @@ def test_a_folder_is_taken_again_by_runs_that_have_the_same_in_common(tmp_path, 
     monkeypatch.chdir(tmp_path)
     first = sweeps.folder(None, "sweep", job())
     assert first == Path("runs/sweep")
+    assert not first.exists()
+    sweeps.claim(first, job())
     assert sweeps.folder(None, "sweep", job()) == first
     assert sweeps.folder(None, "sweep", job(population=20)) == Path("runs/sweep-2")
     with pytest.raises(UserError, match="'runs/sweep' holds other runs already; choose another --out"):

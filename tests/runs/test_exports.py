@@ -3,6 +3,7 @@
 import json
 import struct
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -60,7 +61,7 @@ def test_the_champion_of_a_run_is_written_as_onnx_without_its_world(run, tmp_pat
     assert capsys.readouterr().out.strip() == str(out)
     obs = np.random.default_rng(0).normal(size=(5, 2, 2)).astype(np.float32)
     (action,) = runtime.InferenceSession(out).run(None, {"obs": obs})
-    np.testing.assert_allclose(action, run.champion(obs), atol=1e-5)
+    np.testing.assert_allclose(action, run.champion(jnp.asarray(obs)), atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["team.pt", "team", "team.ONNX.gz"])
@@ -74,5 +75,6 @@ def test_what_cannot_be_read_or_written_is_told_in_a_sentence(run, tmp_path, ref
     refuses(["export", str(tmp_path), "--out", str(tmp_path / "team.safetensors")], "is not a run folder")
     refuses(["export", str(run.path), "--out", str(tmp_path / "no" / "team.safetensors")], "No such file or directory")
     (tmp_path / "team.safetensors").mkdir()
-    refuses(["export", str(run.path), "--out", str(tmp_path / "team.safetensors")], "Is a directory")
+    with pytest.raises(UserError, match=r"cannot be written \(Is a directory\); choose another --out"):
+        merlax.export(run, tmp_path / "team.safetensors")
     assert [path.name for path in tmp_path.iterdir()] == ["team.safetensors"]

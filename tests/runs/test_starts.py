@@ -3,6 +3,7 @@
 import json
 import logging
 import shutil
+from typing import Any
 
 import jax.numpy as jnp
 import pytest
@@ -70,15 +71,15 @@ def test_more_agents_begin_with_copies(source, tmp_path):
 
 
 def test_a_champion_that_does_not_fit_is_refused_and_nothing_is_written(source, tmp_path):
-    asked = {"frames": 1000, "out": tmp_path / "run", "quiet": True, "start": source.path}
+    asked: dict[str, Any] = {"frames": 1000, "out": tmp_path / "run", "quiet": True, "start": source.path}
     with pytest.raises(UserError, match=r"champion' does not fit this world: its agents see 2 numbers and act by 1"):
         merlax.train(Choices(), "ea", settings=short.SETTINGS, **asked)
-    with pytest.raises(UserError, match=r"has hidden layers of 8, this run of 16; add --actor-hidden 8\.$"):
+    with pytest.raises(UserError, match=r"has hidden layers of 8, this run's have 16; add --actor-hidden 8\.$"):
         merlax.train(short.WORLD, "ea", settings=short.SETTINGS | {"actor_hidden": [16]}, **asked)
     with pytest.raises(UserError, match="There is no run folder 'nowhere' whose champion to begin with"):
-        merlax.train(short.WORLD, "ea", settings=short.SETTINGS, **asked | {"start": "nowhere"})
+        short.train(tmp_path / "run", start="nowhere")
     with pytest.raises(UserError, match="is not a run folder"):
-        merlax.train(short.WORLD, "ea", settings=short.SETTINGS, **asked | {"start": tmp_path})
+        short.train(tmp_path / "run", start=tmp_path)
     assert not (tmp_path / "run").exists()
 
 

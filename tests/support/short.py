@@ -21,7 +21,7 @@ def learn(out: Path, **options: Any) -> merlax.Run:
     """A run of MERL of three generations, whose batches are large enough to be split over two devices."""
     learner = {"batch": 512, "burn_in": 1, "buffer": 2000, "critic_hidden": [8], "updates_per_frame": 0.01}
     settings = SETTINGS | {"learners": [learner], "explore_episodes": 200}
-    return train(out, algorithm="merl", settings=settings, frames=3 * 212 * WORLD.horizon, **options)
+    return train(out, algorithm="merl", **{"settings": settings, "frames": 3 * 212 * WORLD.horizon} | options)
 
 
 def stopped(out: Path, generations: int, **options: Any) -> merlax.Run:

@@ -21,13 +21,16 @@ Choice: TypeAlias = tuple[str, str]  # an option and one of its values
 _ONE_VALUE = ("seeds", "resources", "out", "config", "from", "opponent")  # whose commas mean something else
 _FOR_ONE_RUN = ("seed", "go_on", "track", "checkpoint_every", "keep_checkpoint", "ignore_memory", "distributed",
                 "coordinator", "processes", "process")  # fmt: skip
+_DECIDES = ("algorithm", "preset")
 _FOR_MANY = ("workers", "on", "resources")
 
 
 def sweep(args: Sequence[str]) -> int:
     """Train with every value of options that have several, such as --td3.discount 0.5,0.8: one table, one figure."""
     fixed, varied = split(args)
-    return run_many(read_request(fixed, "sweep", sweep.__doc__), fixed, varied, "sweep")
+    # What decides which options there are has its first value for all that the runs have in common.
+    first = [word for name in _DECIDES if name in varied for word in (f"--{name}", varied[name][0])]
+    return run_many(read_request([*fixed, *first], "sweep", sweep.__doc__), fixed, varied, "sweep")
 
 
 def refuse_many(options: TrainOptions) -> None:
@@ -67,10 +70,12 @@ def _run(experiment: Experiment, request: Request, name: str, task: Any, method:
         print(f"{experiment.title}\n{len(jobs)} runs of {o.frames:,} frames:")
         print("\n".join(f"  {job.name}" for job in jobs))
         return 0
-    where = functools.partial(backends.choose, o.on, Resources.read(o.resources), workers=o.workers)
     common = dataclasses.replace(first, task=task, method=method)
     out = sweeps.folder(o.out, name, common, force=o.force)
-    return reproduce.run_and_print(experiment, out, where, quiet=o.quiet)
+    root = out.resolve() / reproduce.RUNS
+    backend = backends.choose(o.on, Resources.read(o.resources), root, workers=o.workers)
+    sweeps.claim(out, common)
+    return reproduce.run_and_print(experiment, out, lambda _: backend, quiet=o.quiet)
 
 
 def split(args: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:

@@ -154,7 +154,8 @@ def _line(found: Results, world: str, method: str, measure: str, smooth: float, 
 def _begun(line: Line) -> Line:
     """The line without its first instants, where a running mean has only a few coin flips to go by."""
     skip = len(line.frames) // 20
-    return Line(line.label, *(column[skip:] for column in (line.frames, line.mean, line.low, line.high)))
+    frames, mean, low, high = (column[skip:] for column in (line.frames, line.mean, line.low, line.high))
+    return Line(line.label, frames, mean, low, high)
 
 
 def _point(found: Results, world: str, method: str, at: float, measure: str = "final_score") -> Point | None:

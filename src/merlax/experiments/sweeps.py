@@ -73,19 +73,28 @@ def experiment(
 
 def folder(out: Path | None, name: str, common: Job, *, force: bool = False) -> Path:
     """Where a sweep belongs: a folder that is free, or holds runs that have the same in common."""
-    asked = jobs.request(common)
-    text = json.dumps({name: value for name, value in asked.items() if name != "seed"}, indent=2) + "\n"
+    text = _text(common)
     if out is None:
         numbered = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
         out = next(path for path in (Path("runs", each) for each in numbered) if _is_free(path, text))
     elif not force and not _is_free(out, text):
         raise UserError(f"'{out}' holds other runs already; choose another --out, or replace them with --force.")
+    return out
+
+
+def claim(out: Path, common: Job) -> None:
+    """Write down what all runs of a folder have in common."""
     make_folder(out)
     try:
-        write_text(out / REQUEST, text)
+        write_text(out / REQUEST, _text(common))
     except OSError as error:
         raise UserError(f"The folder '{out}' cannot be written ({error.strerror}); choose another --out.") from error
-    return out
+
+
+def _text(common: Job) -> str:
+    asked = {name: value for name, value in jobs.request(common).items() if name != "seed"}
+    named = {"start": {"run": common.task.start}} if common.task.start else {}
+    return json.dumps(asked | named, indent=2) + "\n"
 
 
 def _is_free(path: Path, text: str) -> bool:

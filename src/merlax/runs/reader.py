@@ -90,7 +90,7 @@ class Run:
         """
         from merlax.runs import replays, teams  # which need this file
 
-        devices.prepare()
+        devices.use_compilation_cache()
         others = [] if compare is None else [teams.beside(self, compare)]
         return replays.replay([self, *others], seed, episodes)
 
