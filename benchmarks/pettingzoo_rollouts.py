@@ -50,11 +50,13 @@ def measure(name: str, episodes: int, processes: int) -> dict[str, Any]:
 
     assert loop() == by_workers(), "both play the same episodes"
     pairs = [(_rate(loop), _rate(by_workers)) for _ in range(REPEATS)]
+    alone, beside = (_cpu(play) for play in (loop, by_workers))
     ratios = [fast / plain for plain, fast in pairs]
     return {
         "loop_frames_per_s": round(statistics.median(plain for plain, _ in pairs)),
         "workers_frames_per_s": round(statistics.median(fast for _, fast in pairs)),
         "ratio": round(statistics.median(ratios), 2),
+        "processor_time_of_this_process_beside_workers": round(beside / alone, 3),  # of the loop's; 0: workers do all
         "ratios": [round(ratio, 2) for ratio in sorted(ratios)],
     }
 
@@ -63,6 +65,13 @@ def _rate(play: Callable[[], int]) -> float:
     start = time.monotonic()
     frames = play()
     return frames / (time.monotonic() - start)
+
+
+def _cpu(play: Callable[[], int]) -> float:
+    """Seconds of processor time that this process itself takes, however busy the machine is."""
+    start = time.process_time()
+    play()
+    return time.process_time() - start
 
 
 def main() -> None:

@@ -45,10 +45,11 @@ class World:
 def make(world: World, render_mode: str | None = None) -> Any:
     """The world as PettingZoo knows it."""
     sys.path.extend(each for each in world.path if each not in sys.path)
-    factory = world.factory
+    factory: Any = world.factory
     if isinstance(factory, str):
         module, _, attribute = factory.partition(":")
-        factory = functools.reduce(getattr, attribute.split("."), importlib.import_module(module))
+        found: Any = importlib.import_module(module)
+        factory = functools.reduce(getattr, attribute.split("."), found)
     return factory(**world.options, **({} if render_mode is None else {"render_mode": render_mode}))
 
 

@@ -18,7 +18,9 @@ def test_a_shadow_has_the_shapes_of_the_world():
     (side,) = env.sides
     after = base.step(shadow, jax.random.key(1), state, (jnp.zeros((2, side.act_size)),))
     assert obs.shape == after.obs[0].shape == (2, side.obs_size)
-    assert base.present(shadow, after.state)[0].shape == (2,)
+    (present,) = base.present(shadow, after.state)
+    assert present is not None
+    assert present.shape == (2,)
     assert shadow.horizon == env.horizon
 
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,11 +23,11 @@ class Perfect(Player):
         return np.array([obs[0, :3], [obs[1, 0], 0.0, 0.0]], np.float32)
 
 
-def world(team="sum", agent="reward", horizon=4, **options) -> World:
+def world(team: Any = "sum", agent="reward", horizon=4, **options) -> World:
     return World("signals", "tests.probes.signals:make", options, (), (SIDE,), horizon, 4, team, agent)
 
 
-def play(told: World, player: Player | None = None, noise: float = 0.0, words=(0, 1)) -> episode.Result:
+def play(told: World, player: Player | None = None, noise: float = 0.0, words=(0, 1)) -> Any:
     return episode.play(told, [player or Perfect()], [Job(words, (0,), (noise,))], (True,))[0]
 
 

@@ -16,8 +16,8 @@ PLAIN = Side.equal(2, 3, act_size=2)
 def sizes_of(side: Side) -> Sizes:
     kinds = tuple(side.kinds.index(kind) for kind in zip(side.obs, side.action, strict=True))
     names = tuple(f"agent_{k}" for k in range(side.num_agents))
-    numbers = [tuple(space.size for space in spaces) for spaces in (side.obs, side.action)]
-    return Sizes(names, *numbers, tuple(isinstance(s, Discrete) for s in side.action), kinds, side.masked)
+    obs, action = (tuple(space.size for space in spaces) for spaces in (side.obs, side.action))
+    return Sizes(names, obs, action, tuple(isinstance(s, Discrete) for s in side.action), kinds, side.masked)
 
 
 def seen_by(side: Side) -> list[np.ndarray]:

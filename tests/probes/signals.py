@@ -6,6 +6,7 @@ It imports nothing of merlax: workers play it.
 import os
 import signal
 import time
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -51,7 +52,7 @@ class Signals(ParallelEnv):
         self._misbehave()
         self._time += 1
         live, over = self.agents, self._time >= self.max_cycles
-        paid = {"switch": float(actions["switch"] - 1 == self._wanted)}
+        paid: dict[str, Any] = {"switch": float(actions["switch"] - 1 == self._wanted)}
         if "dial" in live:
             paid["dial"] = 1.0 - abs(float(actions["dial"][0]) / 5.0 - 1.0 - self._angle)
         if self.trouble == "words":

@@ -1,5 +1,7 @@
 """merlax's worlds pass PettingZoo's own tests."""
 
+from typing import Any, cast
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -31,7 +33,10 @@ def test_a_picture_passes_pettingzoos_render_test(name):
     from pettingzoo.test import render_test
     from pettingzoo.utils import parallel_to_aec
 
-    render_test(lambda render_mode: parallel_to_aec(merlax.to_pettingzoo(name, render_mode)))
+    def make(render_mode: str) -> Any:
+        return parallel_to_aec(merlax.to_pettingzoo(name, render_mode))
+
+    render_test(cast(Any, make))
 
 
 def test_numbers_are_those_of_the_world():

@@ -21,7 +21,7 @@ from merlax.types import UserError
 # in the cache, which takes up to 300 MB less.
 PROCESS_MB = (480, 600, 650)  # Python, JAX and all programs, by how many sides learn by gradients
 TUNING_MB = 150  # programs of a team that is tuned
-WORKER_MB = 150  # a process that plays a world outside JAX, without what that world takes
+WORKER_MB = 60  # a process that plays a world outside JAX: 54 on simple_spread, 57 on multiwalker
 # How often each is held at the peak: beside itself, its copies on other devices and what is made of it.
 COPIES = {
     "population": 8,

@@ -155,7 +155,7 @@ def _action_space(side: Side, agent: int) -> spaces.Space:
 def _taken(side: Side, actions: list[Any]) -> Any:
     """One side's actions as the world takes them; whoever has left does nothing."""
 
-    def one(space: Any, action: Any) -> np.ndarray:
+    def one(space: Any, action: Any) -> Any:
         if isinstance(space, Discrete):
             return np.int32(0 if action is None else action)
         given = np.zeros(space.size) if action is None else np.asarray(action)

@@ -1,6 +1,7 @@
 """Where a worker fails, one sentence names the world."""
 
 import time
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ def no_worker_is_left():
 
 
 def play(jobs: int = 1, **options):
-    env = merlax.make(NAME, team="sum", workers=2, **options)
+    env: Any = merlax.make(NAME, team="sum", workers=2, **options)
     return workers.play(env, [Player()], [Job((0, k), (0,), (1.0,)) for k in range(jobs)], (True,))
 
 

@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
-
 from merlax import config
 from merlax.envs.adapters import foreign, workers
 from merlax.envs.adapters.foreign import OWN, SUMS, Foreign
@@ -220,4 +218,4 @@ def _sizes(env: PettingZoo, side: Side, agents: tuple[str, ...]) -> Sizes:
 def _trial(world: World) -> episode.Job:
     """An episode of teams that do nothing but tremble."""
     number = len(world.sides)
-    return episode.Job(tuple(np.uint32([0, 1]).tolist()), tuple(range(number)), (1.0,) * number)
+    return episode.Job((0, 1), tuple(range(number)), (1.0,) * number)
