@@ -7,6 +7,7 @@ learning is timed, on buffers that hold real transitions. The two take turns.
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import importlib.metadata
 import importlib.util
 import os
@@ -62,15 +63,12 @@ def merlax(steps: int) -> Learn:
 
 def benchmarl(steps: int) -> Learn:
     """A short experiment, of whose second iteration the learning is timed."""
-    import torch
-    from benchmarl.algorithms import MaddpgConfig
-    from benchmarl.environments import VmasTask
-    from benchmarl.experiment import Callback, Experiment, ExperimentConfig
-    from benchmarl.models.mlp import MlpConfig
-
+    torch, made = importlib.import_module("torch"), importlib.import_module("benchmarl.experiment")
+    task = importlib.import_module("benchmarl.environments").VmasTask.SIMPLE_TAG
+    mlp = importlib.import_module("benchmarl.models.mlp").MlpConfig
     torch.set_num_threads(len(os.sched_getaffinity(0)))
 
-    class Clock(Callback):
+    class Clock(made.Callback):
         """Notes when learning begins and when it ends, in every iteration."""
 
         def __init__(self) -> None:
@@ -83,7 +81,7 @@ def benchmarl(steps: int) -> Learn:
         def on_train_end(self, training_td: Any, group: str) -> None:
             self.spans[-1].append(time.perf_counter())
 
-    config: Any = ExperimentConfig.get_from_yaml()
+    config: Any = made.ExperimentConfig.get_from_yaml()
     for name, value in {
         "sampling_device": "cpu", "train_device": "cpu", "buffer_device": "cpu", "max_n_iters": 2,
         "max_n_frames": None, "off_policy_n_envs_per_worker": 10, "off_policy_collected_frames_per_batch": 1000,
@@ -91,14 +89,14 @@ def benchmarl(steps: int) -> Learn:
         "evaluation": False, "render": False, "loggers": [], "create_json": False, "checkpoint_interval": 0,
     }.items():  # fmt: skip
         setattr(config, name, value)
-    algorithm: Any = MaddpgConfig.get_from_yaml()
+    algorithm: Any = importlib.import_module("benchmarl.algorithms").MaddpgConfig.get_from_yaml()
     algorithm.share_param_critic = False
-    layers = MlpConfig(num_cells=[*HIDDEN], activation_class=torch.nn.Tanh, layer_class=torch.nn.Linear)
+    layers = mlp(num_cells=[*HIDDEN], activation_class=torch.nn.Tanh, layer_class=torch.nn.Linear)
 
     def learn() -> float:
         clock = Clock()
-        Experiment(
-            task=VmasTask.SIMPLE_TAG.get_from_yaml(), algorithm_config=algorithm, model_config=layers,
+        made.Experiment(
+            task=task.get_from_yaml(), algorithm_config=algorithm, model_config=layers,
             critic_model_config=layers, seed=0, config=config, callbacks=[clock],
         ).run()  # fmt: skip
         start, *_, end = clock.spans[-1]

@@ -86,7 +86,7 @@ def test_the_wrong_poi_is_as_much_nearer_as_is_asked(nearer):
 
 
 def test_knobs_are_fields_like_all_others_and_exclude_each_other(unchecked):
-    env = make("two-rovers", nearer=2.0)
+    env = two_rovers(nearer=2.0)
     assert dataclasses.replace(env, nearer=None).start == ENV.start == ((9.0, 10.0), (14.0, 17.0))
     assert dataclasses.replace(env, nearer=1.0).start != env.start
     with pytest.raises(UserError, match="leave out rover_start"):

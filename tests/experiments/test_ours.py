@@ -8,7 +8,7 @@ NAMED = {experiment.name: experiment for experiment in ours.EXPERIMENTS}
 
 
 def test_our_experiments_are_there():
-    assert list(NAMED) == ["beyond", "ingredients", "scores", "two-rovers-ea", "tune-particles", "touches"]
+    assert list(NAMED) == ["beyond", "ingredients", "scores", "two-rovers-ea", "trap-map", "tune-particles", "touches"]
 
 
 def test_scores_train_as_long_as_the_docs_say():

@@ -50,7 +50,7 @@ def test_a_run_that_has_just_begun_tells_no_rate(parts, tmp_path):
     folder = fakes.write_run(parts[0].jobs[0], tmp_path)
     (folder / "final.json").unlink()
     (folder / "checkpoints" / "3").mkdir(parents=True)
-    write_rows(folder, generations=4, start=0.0)
+    write_rows(folder, generations=4, start=100.0)  # what was compiled does not count
     kind = plan.kinds(parts)[0]
     assert plan.rate(kind, tmp_path) is None
     write_rows(folder, generations=80, start=0.0)
@@ -61,8 +61,7 @@ def test_a_run_that_has_just_begun_tells_no_rate(parts, tmp_path):
 @pytest.mark.slow
 def test_what_is_not_known_is_measured_by_a_run_that_goes_on_later(tmp_path, monkeypatch, capsys):
     """Trains for real: one run of two kinds, each stopped once its rate is known."""
-    monkeypatch.setattr(plan, "GENERATIONS", 5)
-    monkeypatch.setattr(plan, "SECONDS", 0.1)
+    monkeypatch.setattr(plan, "ENOUGH", ((5, 0.1),))
     monkeypatch.setattr(runner, "POLL_SECONDS", 0.1)
     frames = 5000 * fakes.GENERATION
     parts = whole.share([fakes.experiment(methods=(MERL,), seeds=(1,), frames=frames)])

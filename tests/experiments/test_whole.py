@@ -125,10 +125,11 @@ def test_what_cannot_be_chosen_is_refused(refuses):
     refuses(["reproduce", "all", "--plan", "--on", "ray"], "leave out --on")
 
 
-@pytest.mark.slow
-def test_two_figures_end_to_end(tmp_path, capsys):
-    """Trains for real, and plots again from the figure's own folder."""
+def test_several_names_on_the_command_line_are_one_piece_of_work(tmp_path, fake, capsys):
     args = ["reproduce", "motivating", "two-rovers-ea", "--quick", "--seeds", "1", "--out", str(tmp_path)]
     assert cli.main(args) == 0
-    assert "two-rovers-ea: 1 of 1 seeds" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "2 figures: motivating, two-rovers-ea" in shown
+    assert "two-rovers-ea: 1 of 1 seeds" in shown
     assert cli.main(["plot", str(tmp_path / "motivating"), "--out", str(tmp_path / "again.png")]) == 0
+    assert (tmp_path / "again.png").read_bytes() == (tmp_path / "motivating" / "motivating.png").read_bytes()

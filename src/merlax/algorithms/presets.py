@@ -233,7 +233,7 @@ def _gradient(merl: Merl, algorithm: str, family: str) -> Gradient:
     if algorithm in ("ddpg", "maddpg"):
         changes |= opponents.DDPG
     if algorithm in ("matd3", "maddpg"):
-        # `fast` lets the critics share the layer that sees everybody: at 14 agents a third of the time.
+        # `fast` lets the critics share the layer that sees everybody: at 14 agents some 40% of the time.
         as_printed = learner.order == "sequential"
         updates = learner.updates_per_frame if as_printed else _JOINT_UPDATES
         changes |= {"critic": "joint" if as_printed else "shared", "order": "joint", "updates_per_frame": updates}

@@ -67,7 +67,9 @@ def reproduce(args: Sequence[str]) -> int:
         if options.on != "local":
             raise UserError("--plan tells what this machine does; leave out --on.")
         return plan.print_plan(parts, out.resolve() / experiments.RUNS, where(out))
-    return whole.run_and_print(parts, out, where) if several else experiments.run_and_print(experiment, out, where)
+    if several:
+        return whole.run_and_print(parts, out, where)
+    return experiments.run_and_print(parts[0].experiment, out, where)
 
 
 def plot(args: Sequence[str]) -> int:

@@ -19,7 +19,8 @@ from merlax.experiments.whole import Part, in_turns
 from merlax.runs import process, progress
 from merlax.types import UserError
 
-GENERATIONS, SECONDS, LONGEST = 60, 8.0, 25.0  # a rate is known after both of the first, or after the last
+# A rate is known after so many generations and seconds, or fewer generations and more seconds, once all is compiled.
+ENOUGH = ((60, 8.0), (4, 25.0))
 PATIENCE = 240.0  # seconds in which a run must have begun to train
 
 
@@ -96,15 +97,14 @@ def _steady(folder: Path, *, enough: bool) -> float | None:
     except UserError:
         return None
     frames, seconds = found["frames"], found.get("seconds")
-    if seconds is None or len(frames) < 2 or (enough and not _long_enough(len(frames), float(seconds[-1]))):
+    if seconds is None or len(frames) < 2:
+        return None
+    trained = float(seconds[-1] - seconds[0])  # the first generation compiles
+    if enough and not any(len(frames) >= generations and trained >= least for generations, least in ENOUGH):
         return None
     half = (len(frames) - 1) // 2
     took = float(seconds[-1] - seconds[half])
     return float(frames[-1] - frames[half]) / took if took > 0 else None
-
-
-def _long_enough(generations: int, seconds: float) -> bool:
-    return seconds >= LONGEST or (generations >= GENERATIONS and seconds >= SECONDS)
 
 
 def measure(parts: Sequence[Part], root: Path, backend: Backend | None = None) -> None:
@@ -138,10 +138,7 @@ def _is_known(job: Job, ticket: Any, began: float, root: Path, backend: Backend)
     """Whether a run has told its rate; if so, it is stopped."""
     if backend.poll(ticket) is not None:
         return True
-    folder = root / job.folder
-    found = jobs.progress(folder)
-    late = time.monotonic() - began > PATIENCE
-    if not late and (found is None or not _long_enough(progress.number(folder / "progress.csv"), found.seconds)):
+    if _steady(root / job.folder, enough=True) is None and time.monotonic() - began < PATIENCE:
         return False
     backend.stop([ticket])
     backend.poll(ticket)  # its cores are free again

@@ -83,8 +83,9 @@ def run(
                 active = [each for each in active if not _ended(each, root, backend, outcome, board, waiting)]
                 while waiting and len(active) < most:  # before anybody who hears of it takes time
                     active.append(_start(waiting.popleft(), root, backend))
-                for job in outcome.finished[known:] if hear else ():
-                    hear(job)
+                if hear is not None:
+                    for job in outcome.finished[known:]:
+                        hear(job)
                 begun = [status for each in active if (status := _status(each)) is not None]
                 queued = [each.job for each in active if each.began is None]
                 board.update(begun, [*queued, *waiting])
