@@ -233,10 +233,9 @@ def _gradient(merl: Merl, algorithm: str, family: str) -> Gradient:
     if algorithm in ("ddpg", "maddpg"):
         changes |= opponents.DDPG
     if algorithm in ("matd3", "maddpg"):
-        # `fast` lets the critics share the layer that sees everybody: at 14 agents some 40% of the time.
         as_printed = learner.order == "sequential"
         updates = learner.updates_per_frame if as_printed else _JOINT_UPDATES
-        changes |= {"critic": "joint" if as_printed else "shared", "order": "joint", "updates_per_frame": updates}
+        changes |= {"critic": "joint", "order": "joint", "updates_per_frame": updates}
         changes |= {"critic_hidden": (300, 300)}
         changes |= {"critic_normalised": False, "batch": max(learner.batch, _JOINT_BATCH)}
     return Gradient(
