@@ -44,7 +44,9 @@ def test_a_configuration_survives_the_way_to_plain_data_and_back():
 
 
 def test_a_world_with_fixed_positions_survives_too():
-    assert config.merge(Rover(), config.to_dict(two_rovers())) == two_rovers()
+    env = Rover(num_agents=2, num_poi=2, coupling=1, rover_start=((9.0, 10.0), (14.0, 17.0)))
+    assert config.merge(Rover(), config.to_dict(env)) == env
+    assert config.merge(two_rovers(), config.to_dict(two_rovers(nearer=2.0))) == two_rovers(nearer=2.0)
 
 
 def test_a_part_of_the_users_own_survives_where_it_is_given_again():

@@ -98,7 +98,7 @@ def test_every_run_has_its_own_parameters_of_the_world_that_is_named(tmp_path):
 def test_another_world_than_the_runs_is_refused(tmp_path):
     recorded = {"world": "two-rovers", "env": {"coupling": 3}, "algorithm": "merl", "seed": 1}
     (tmp_path / "config.json").write_text(json.dumps(recorded))
-    with pytest.raises(merlax.UserError, match="class was 'Rover' and is 'Rendezvous'"):
+    with pytest.raises(merlax.UserError, match="class was 'TwoRovers' and is 'Rendezvous'"):
         named_env("tests.probes.rendezvous:Rendezvous", tmp_path)
     (tmp_path / "config.json").write_text(json.dumps(recorded | {"world": None}))
     with pytest.raises(merlax.UserError, match=r"no option 'env\.coupling'"):

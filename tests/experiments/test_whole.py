@@ -110,7 +110,8 @@ def test_all_figures_in_one_command_which_goes_on_where_it_was(tmp_path, fake, t
 
 def test_a_figure_that_cannot_be_drawn_ends_nothing(tmp_path, capsys):
     tasks = (Task("rover-3", {"speed": "pinned"}),)
-    (part,) = whole.share([fakes.experiment(name="trajectories", tasks=tasks, methods=(SAME,), seeds=(1,))])
+    drawn = fakes.experiment(name="trajectories", tasks=tasks, methods=(SAME,), seeds=(1,))
+    (part,) = whole.share([dataclasses.replace(drawn, figure="trajectories")])
     fakes.write_run(part.jobs[0], tmp_path / "runs")
     whole.Writer([part], tmp_path, {part.jobs[0].folder})  # a run without a champion
     error = capsys.readouterr().err
