@@ -14,7 +14,7 @@ test: .venv/installed-dev
 	$(BIN)/pyright
 	$(BIN)/pytest -n auto --dist loadfile
 
-# The inner loop: everything but the slow tests, in under two minutes.
+# The inner loop: everything but the slow tests; some four minutes on 2 cores, two are the aim.
 quick: .venv/installed-dev
 	$(BIN)/ruff check src tests benchmarks examples docs/tools
 	$(BIN)/lint-imports
