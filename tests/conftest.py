@@ -1,16 +1,19 @@
 """JAX in its strictest mode, two devices, and shapes and types checked at run time."""
 
 import os
+import shutil
 import sys
-import tempfile
+from pathlib import Path
 
 # Compiling takes most of the suite's time: compile without optimisation, and each program once, whichever process of
-# this suite needs it. What the user has compiled is left alone.
+# this suite or the next needs it. What the user has compiled is left alone.
 _QUICK = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
+_COMPILED = Path(__file__).parent.parent / ".cache" / "compiled-by-tests"
 if "PYTEST_XDIST_WORKER" not in os.environ:  # else the environment says all this already
+    if _COMPILED.exists() and sum(file.stat().st_size for file in _COMPILED.iterdir()) > 500e6:
+        shutil.rmtree(_COMPILED)  # most of it by code that has changed since
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_QUICK}"
-    _compiled = tempfile.TemporaryDirectory(prefix="merlax-tests-")
-    os.environ["JAX_COMPILATION_CACHE_DIR"] = _compiled.name
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = str(_COMPILED)
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 
 import jax

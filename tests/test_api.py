@@ -84,6 +84,7 @@ def test_a_name_is_registered_once():
         merlax.register_algorithm("merl", merlax.Ea())
 
 
+@pytest.mark.slow
 def test_a_callback_gets_every_row_of_the_csv(tmp_path):
     rows = []
     run = train(Rendezvous(), tmp_path / "run", callbacks=[rows.append])
@@ -92,6 +93,7 @@ def test_a_callback_gets_every_row_of_the_csv(tmp_path):
     np.testing.assert_allclose([row["champion_score"] for row in rows], run.progress["champion_score"])
 
 
+@pytest.mark.slow
 def test_a_callback_ends_a_run_which_resumes_to_the_same_rows(tmp_path):
     whole = train(Rendezvous(), tmp_path / "whole", generations=3)
     cut = train(Rendezvous(), tmp_path / "cut", generations=3, callbacks=[lambda row: row["generation"] == 2])

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 QUIET_IMPORT = """
 import os
 import signal
@@ -27,6 +29,7 @@ assert signal.getsignal(signal.SIGINT) is handler
 """
 
 
+@pytest.mark.slow
 def test_importing_merlax_changes_nothing_of_jax_or_python():
     environment = {"PATH": "/usr/bin:/bin"}
     done = subprocess.run([sys.executable, "-c", QUIET_IMPORT], capture_output=True, text=True, env=environment)

@@ -40,6 +40,7 @@ def generation():
     return before.team, after.team, told
 
 
+@pytest.mark.slow
 def test_the_champion_is_the_fittest_team_of_the_generation(generation):
     before, after, told = generation
     fitness = np.asarray(told.team.info.fitness)
@@ -56,6 +57,7 @@ def test_best_and_mean_are_of_the_fitness_of_all_teams(generation):
     assert int(info.broken_teams) == 0
 
 
+@pytest.mark.slow
 def test_a_generation_is_each_teams_episodes_up_to_their_ends():
     game = Game(Countdown(horizon=6, last=4), EA)
     _, told = game.step(jax.random.key(1), game.init(jax.random.key(0)))

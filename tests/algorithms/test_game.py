@@ -41,6 +41,7 @@ def players(run: Any, state: Any) -> Any:
     return run.game.algorithm.players(state.team)
 
 
+@pytest.mark.slow
 @every_algorithm
 def test_the_champion_plays_its_world(name):
     run = trained(name)

@@ -27,6 +27,7 @@ def begun(name: str, own: TeamPolicy, algorithm: Algorithm | None = None):
     return game, game.init(jax.random.key(0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", presets.names())
 def test_the_first_champion_is_the_policy(name):
     own = policy(name, tuned=False)

@@ -32,6 +32,7 @@ def test_a_state_has_the_size_that_is_told(world, algorithm):
         assert held == pytest.approx(TRACED_STATE(method, seat).others, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("algorithm", presets.BUILT_IN)
 def test_rollouts_have_the_size_that_is_told(world, algorithm):

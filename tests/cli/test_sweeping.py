@@ -26,6 +26,7 @@ def test_values_that_are_empty_or_come_twice_are_refused(words):
         sweeping.split(words.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

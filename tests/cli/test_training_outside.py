@@ -14,6 +14,7 @@ def no_worker_is_left():
     workers.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

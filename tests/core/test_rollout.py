@@ -155,6 +155,7 @@ def test_the_teams_transitions_are_kept_if_asked_for(keep):
     assert (own is not None) is keep
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "fault"),
     [
@@ -236,6 +237,7 @@ def test_the_trace_of_a_contest_is_the_episode_that_play_plays():
 # Batches, split over the devices.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("teams", [3, 60])
 def test_a_population_plays_each_teams_own_episodes_with_noise_by_episode(teams):
     """60 teams are more than are played at once on one device."""

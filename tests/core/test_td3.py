@@ -182,6 +182,7 @@ def test_the_mixed_reward_normalises_each_by_its_own_bound():
     assert paid(BOUNDS, reward="mixed") == pytest.approx([1.0 / 4 + 10 * 0.5 / 5, -2.0 / 4 + 10 * 0.5 / 5])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reward", ["agent", "global", "mixed"])
 @pytest.mark.parametrize("order", ["joint", "sequential"])
 def test_critics_learn_the_reward_that_their_learner_is_paid(order, reward):
@@ -217,6 +218,7 @@ def test_joint_critics_cannot_be_normalised():
         Td3(critic="joint", order="joint", critic_normalised=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", [JOINT, SEQUENTIAL, dataclasses.replace(JOINT, critic="joint")])
 def test_nobody_learns_from_the_rows_of_who_has_left(config):
     """Whatever stands in the rows of the second half, where the last agent is gone."""

@@ -48,6 +48,7 @@ class Changed(Rendezvous):
         return obs, state, reward, terminated, truncated, info
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env", [*SOUND, *map(make, ids())], ids=lambda env: type(env).__name__)
 def test_sound_worlds_have_the_shapes_that_they_say(env):
     assert shape_findings(env) == []

@@ -99,6 +99,7 @@ def test_the_named_worlds_have_the_published_sizes():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 3, 5])
 @pytest.mark.parametrize("kind", [PredatorPrey, PhysicalDeception, KeepAway])
 def test_observations_of_both_sides_grow_with_the_world(kind, size):
@@ -114,6 +115,7 @@ def test_observations_of_both_sides_grow_with_the_world(kind, size):
     assert [side.shape for side in obs] == [(size, team), (1, opponent)]
 
 
+@pytest.mark.slow
 @every_world
 def test_everything_starts_at_rest_all_over_its_square(name):
     env = make(name)
@@ -135,6 +137,7 @@ def test_every_landmark_is_the_target_equally_often(kind):
     np.testing.assert_allclose(share, 0.2, atol=0.03)
 
 
+@pytest.mark.slow
 @every_world
 def test_an_episode_is_truncated_at_its_horizon_only(name):
     env = make(name, horizon=7)

@@ -33,6 +33,7 @@ def test_the_greedy_rule_drives_straight_to_the_nearest_unobserved_poi():
     np.testing.assert_allclose(env.rules(0)["scripted"].act(state), head_for_nearest(state), atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["clean", "published"])
 @pytest.mark.parametrize("turn", [0.0, 0.9, -2.7])
 def test_by_sight_it_turns_to_within_half_a_sector_of_where_the_poi_is(encoding, turn):

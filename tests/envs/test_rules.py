@@ -13,6 +13,7 @@ from tests.probes.tag import SCRIPT, Tag
 OBS = jnp.ones((2, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ids())
 def test_every_world_ships_a_rule_for_its_team(name):
     env = make(name)

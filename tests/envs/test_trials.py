@@ -16,6 +16,7 @@ from tests.probes.tag import Tag
 from tests.probes.unlike import Unlike
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env", [Rendezvous(), Tag(), Unlike(), Choices(), Leavers(lies=float("nan"))], ids=str)
 def test_sound_worlds_are_played_without_a_finding(env):
     assert check(env) == []
@@ -78,6 +79,7 @@ class Closed(Choices):
         return super().legal(state) & False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("env", "sentence"),
     [

@@ -11,6 +11,7 @@ from merlax.types import UserError
 ALL = list(catalogue.experiments().values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quick", [False, True], ids=["full", "quick"])
 @pytest.mark.parametrize("experiment", ALL, ids=lambda e: e.name)
 def test_every_run_is_accepted(experiment: Experiment, quick: bool):

@@ -86,6 +86,7 @@ def test_a_curve_is_thinned_to_means_and_keeps_what_is_not_known():
     assert thin[-1] == 1.0
 
 
+@pytest.mark.slow
 def test_fifty_runs_make_a_page_below_five_megabytes_soon(tmp_path):
     for number in range(50):
         write_run(tmp_path / "runs" / str(number), ("merl", "ea")[number % 2], seed=number, rows=400)

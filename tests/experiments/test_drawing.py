@@ -31,6 +31,7 @@ def few_episodes(monkeypatch):
     monkeypatch.setattr(drawing, "YARDSTICK_EPISODES", 2)
 
 
+@pytest.mark.slow
 def test_curves_have_a_panel_per_world_and_the_published_numbers(tmp_path):
     pinned, free = "rover-3 (speed pinned)", "rover-3 (speed free)"
     words = drawn(made("scores", "champion_score", (pinned, "MERL", [0.5, 0.7]), (free, "MERL", [0.9])), tmp_path)
@@ -97,6 +98,7 @@ def test_trajectories_need_the_run_folders(tmp_path):
 COMMITTED = Path(__file__).parents[2] / "results"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["motivating", "scores", "touches", "tune-particles", "two-rovers-ea"])
 def test_the_committed_results_can_be_drawn(name, tmp_path):
     words = drawn(results.read(COMMITTED / f"{name}.csv"), tmp_path)

@@ -118,6 +118,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
         results.read(tmp_path / "results.csv")
 
 
+@pytest.mark.slow
 def test_the_committed_results_keep_the_one_schema():
     files = list((Path(__file__).parents[2] / "results").rglob("*.csv"))
     assert len(files) >= 6

@@ -43,6 +43,7 @@ def test_every_figure_has_its_first_seed_before_any_has_its_second(two):
     assert order == [(1, "MERL"), (1, "EA"), (2, "MERL, population 6"), (2, "EA"), (3, "MERL"), (3, "EA")]
 
 
+@pytest.mark.slow
 def test_the_papers_figures_share_what_they_have_in_common():
     parts, folder = whole.choose(["all"])
     assert [part.experiment for part in parts] == list(paper.EXPERIMENTS)
@@ -55,6 +56,7 @@ def test_the_papers_figures_share_what_they_have_in_common():
     assert len(by_name["selection-rate"] & by_name["predator-prey"]) == 4  # seeds 2019 to 2022
 
 
+@pytest.mark.slow
 def test_short_figures_keep_their_methods_and_seeds_but_not_the_longest_budgets():
     parts, folder = whole.choose(["all"], short=True)
     assert folder.name == "all-short"
@@ -66,6 +68,7 @@ def test_short_figures_keep_their_methods_and_seeds_but_not_the_longest_budgets(
     assert [len(part.jobs) for part in parts] == [len(list(each.jobs())) for each in paper.EXPERIMENTS]
 
 
+@pytest.mark.slow
 def test_a_figure_is_written_whenever_it_gains_a_seed_and_of_whole_seeds_alone(tmp_path, fake, two, monkeypatch):
     first = two[0]
     seen = []
@@ -98,6 +101,7 @@ def test_a_figure_is_written_whenever_it_gains_a_seed_and_of_whole_seeds_alone(t
     assert seen == [("motivating", [1, 2])]
 
 
+@pytest.mark.slow
 def test_all_figures_in_one_command_which_goes_on_where_it_was(tmp_path, fake, two, capsys):
     assert whole.run_and_print(two, tmp_path) == 0
     shown = capsys.readouterr().out
@@ -119,6 +123,7 @@ def test_a_figure_that_cannot_be_drawn_ends_nothing(tmp_path, capsys):
     assert error.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_what_cannot_be_chosen_is_refused(refuses):
     refuses(["reproduce", "all", "motivating"], "name it alone")
     refuses(["reproduce", "motivating", "motivating"], "hold one twice")
@@ -126,6 +131,7 @@ def test_what_cannot_be_chosen_is_refused(refuses):
     refuses(["reproduce", "all", "--plan", "--on", "ray"], "leave out --on")
 
 
+@pytest.mark.slow
 def test_several_names_on_the_command_line_are_one_piece_of_work(tmp_path, fake, capsys):
     args = ["reproduce", "motivating", "two-rovers-ea", "--quick", "--seeds", "1", "--out", str(tmp_path)]
     assert cli.main(args) == 0

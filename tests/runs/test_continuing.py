@@ -35,6 +35,7 @@ def without_versions(run: Path) -> dict[str, object]:
     return {name: value for name, value in reader.read_config(run).items() if name != "versions"}
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_extended_exactly(copy, whole):
     short.resume(copy, frames=6 * GENERATION)
     assert not lives.differences(copy, whole)

@@ -52,6 +52,7 @@ def test_a_rule_has_no_heads_and_a_full_action_is_at_its_bound(monkeypatch):
     assert found.scores == (0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_many_episodes_are_examined_in_parts_that_count_once(monkeypatch):
     whole = merlax.diagnose("two-rovers", 3, team="scripted")
     monkeypatch.setattr("merlax.runs.evaluation.STEPS_AT_ONCE", 60)  # two episodes
@@ -64,6 +65,7 @@ def test_many_episodes_are_examined_in_parts_that_count_once(monkeypatch):
     assert whole.score == parts.score
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_table_or_json_and_draws(tmp_path, capsys):
     command = ["diagnose", "two-rovers", "--team", "scripted", "--episodes", "3"]
     assert cli.main([*command, "--out", str(tmp_path / "why.png")]) == 0

@@ -29,6 +29,7 @@ def read(path):
     return told, {name: array.reshape(header[name]["shape"]) for name, array in found.items()}
 
 
+@pytest.mark.slow
 def test_safetensors_hold_the_weights_and_say_the_sizes(run, tmp_path):
     out = merlax.export(run, tmp_path / "team.safetensors")
     told, found = read(out)

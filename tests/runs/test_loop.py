@@ -39,6 +39,7 @@ def test_a_callback_gets_every_row_as_the_file_has_it(tmp_path):
     assert heard[0]["fitness"].shape == (6,)
 
 
+@pytest.mark.slow
 def test_a_callback_that_returns_true_ends_a_run_that_can_be_resumed_to_the_same_rows(tmp_path):
     whole = short.train(tmp_path / "whole", 5)
     stopped = short.stopped(tmp_path / "stopped", 2)
@@ -50,6 +51,7 @@ def test_a_callback_that_returns_true_ends_a_run_that_can_be_resumed_to_the_same
     np.testing.assert_array_equal(resumed.champion.heads.weight, whole.champion.heads.weight)
 
 
+@pytest.mark.slow
 def test_a_run_of_many_generations_is_tested_now_and_then_and_keeps_its_newest_champion(tmp_path, monkeypatch):
     often = short.train(tmp_path / "often", 7)
     monkeypatch.setattr(loop, "TESTS", 3)
@@ -71,6 +73,7 @@ def test_all_recorders_hear_the_row_on_which_one_of_them_stops(tmp_path):
     assert [row["generation"] for row in heard] == [1, 2]
 
 
+@pytest.mark.slow
 def test_a_clock_that_is_set_back_all_the_time_changes_nothing(tmp_path, monkeypatch):
     def train(name):
         return short.train(tmp_path / name, 4, checkpoint_every=0.0).progress

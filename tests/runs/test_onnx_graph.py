@@ -35,6 +35,7 @@ def in_jax(policy: TeamPolicy, side: Side, obs, legal):
     return jax.vmap(lambda obs, legal: side.actions(policy(side.rows(obs, legal))))(obs, legal)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tuned", [False, True])
 @pytest.mark.parametrize("name", SIDES)
 def test_a_team_acts_as_it_does_in_jax(runtime, name, tuned):

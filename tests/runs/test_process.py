@@ -73,6 +73,7 @@ print("never")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("case", "signals"), [("work-to-lose", 2), ("nothing-to-lose", 1)])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_process_in_a_long_compiled_call_ends_within_a_second(case, signals, number):
@@ -93,6 +94,7 @@ def test_a_process_in_a_long_compiled_call_ends_within_a_second(case, signals, n
         assert "`merlax resume` continues the run" in process.stderr.read()
 
 
+@pytest.mark.slow
 def test_the_memory_of_whoever_started_a_process_is_not_its_own():
     ours = np.ones(2**27, np.uint8)  # 128 MB more than Python needs
     told = "from merlax.runs import process; print(process.peak_memory_mb())"

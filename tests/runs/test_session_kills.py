@@ -57,6 +57,7 @@ def test_a_run_that_has_ended_has_nothing_to_resume(nursery, fates, tmp_path):
     assert "nothing to resume" in (tmp_path / "log").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["progress.csv", "final.json", "champion/weights.npz", "learning_curve.png"])
 def test_a_run_that_ended_otherwise_is_noticed(name, tmp_path):
     whole = short.train(tmp_path / "whole").path

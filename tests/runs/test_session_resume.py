@@ -84,6 +84,7 @@ def test_a_run_that_lacks_what_it_goes_on_from_is_refused_and_untouched(interrup
     assert everything(run) == before
 
 
+@pytest.mark.slow
 def test_a_run_restarts_on_purpose_and_keeps_its_rows_aside(interrupted, whole, tmp_path, caplog):
     run = Path(shutil.copytree(interrupted, tmp_path / "run"))
     without_checkpoints(run)

@@ -33,6 +33,7 @@ def begun(source, tmp_path):
     return short.train(tmp_path / "begun", 4, start=source)
 
 
+@pytest.mark.slow
 def test_a_run_keeps_what_it_began_with_and_says_so(begun, source):
     said = reader.read_config(begun.path)["start"]
     assert said == {"run": str(source.path), "weights": starts.digest(source.champion)}
@@ -40,6 +41,7 @@ def test_a_run_keeps_what_it_began_with_and_says_so(begun, source):
     assert not same(begun.champion, short.train(begun.path.parent / "other", 4).champion)
 
 
+@pytest.mark.slow
 def test_it_goes_on_exactly_when_the_other_run_is_gone(begun, source, tmp_path):
     copy = shutil.copytree(source.path, tmp_path / "copy")
     ended = short.train(tmp_path / "cut", 4, start=copy, callbacks=[lambda row: row["generation"] == 1]).path
@@ -52,6 +54,7 @@ def test_it_goes_on_exactly_when_the_other_run_is_gone(begun, source, tmp_path):
     assert same(policies.load(ended / "champion"), begun.champion)
 
 
+@pytest.mark.slow
 def test_what_it_began_with_must_be_what_it_was(begun, tmp_path):
     cut = short.train(tmp_path / "cut", 4, start=begun, callbacks=[lambda row: row["generation"] == 1]).path
     policies.save(cut / "start", short.train(tmp_path / "other", 2, seed=1).champion)
@@ -62,6 +65,7 @@ def test_what_it_began_with_must_be_what_it_was(begun, tmp_path):
         short.resume(cut)
 
 
+@pytest.mark.slow
 def test_more_agents_begin_with_copies(source, tmp_path):
     run = merlax.train(
         Rendezvous(num_agents=5), "ea", frames=90, start=source.path, settings=short.SETTINGS,
@@ -93,6 +97,7 @@ def test_a_sentence_says_that_gains_are_left_out(source, tmp_path, caplog):
     assert "heeds its inputs by gains, which Merl does not tune: the run begins without them" in caplog.messages[0]
 
 
+@pytest.mark.slow
 def test_the_command_line_and_a_config_file_begin_with_it_too(source, begun, tmp_path, capsys):
     frames = ["--frames", str(4 * short.GENERATION), "--actor-hidden", "8"]
     assert cli.main(["train", *OWN, *frames, "--from", str(source.path), "--out", str(tmp_path / "typed")]) == 0

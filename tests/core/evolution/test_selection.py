@@ -93,6 +93,7 @@ def test_pure_chance_selects_the_share_of_the_paper():
     assert selection.expected_selection_rate() == pytest.approx(0.4739, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(10, 4, 3), (6, 4, 1), (12, 2, 12), (20, 1, 2)])
 def test_the_rate_that_is_worked_out_is_the_one_that_is_simulated(sizes):
     simulated = selection.simulated_selection_rate(*sizes, trials=5000)

@@ -88,6 +88,7 @@ def test_the_mean_moves_to_where_fitness_rises():
     assert abs(float(state.gain[2, 4])) < 0.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fitness", [jnp.ones(400), jnp.full(400, jnp.nan)])
 def test_equal_or_broken_pairs_move_nothing(fitness):
     state = generation(start(jax.random.key(0)), fitness)

@@ -51,6 +51,7 @@ def test_agents_of_the_other_side_are_named_by_how_they_begin(unchecked):
         _ = merlax.make(SPREAD, opponents="agent").sides
 
 
+@pytest.mark.slow
 def test_what_pays_the_team_is_the_users_choice():
     (found,) = merlax.check(merlax.make(OWN))
     assert "what pays the team is your choice" in found

@@ -32,6 +32,7 @@ def test_a_run_that_is_killed_comes_to_the_same_rows_as_at_home(tmp_path):
     assert fakes.rows(tmp_path / "there" / long.folder) == fakes.rows(tmp_path / "here" / long.folder)
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_tells_its_last_line(tmp_path, monkeypatch):
     pytest.importorskip("submitit")
     monkeypatch.setattr(jobs, "command", lambda job, root: fakes.command(job, root, "sys.exit('merlax: the reason')"))

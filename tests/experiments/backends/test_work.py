@@ -40,6 +40,7 @@ if not mark.exists():
     assert log.read_text().count("again") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ties a process to another")
 def test_a_run_does_not_outlive_its_worker(tmp_path):
     """The worker is killed, as a node is: then nobody else would end the run."""
