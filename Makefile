@@ -12,13 +12,13 @@ test: .venv/installed-dev
 	$(BIN)/ruff format --check src tests benchmarks examples docs/tools
 	$(BIN)/lint-imports
 	$(BIN)/pyright
-	$(BIN)/pytest -n auto --dist loadfile
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 # The inner loop: everything but the slow tests, in less than two minutes on 2 cores.
 quick: .venv/installed-dev
 	$(BIN)/ruff check src tests benchmarks examples docs/tools
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n auto --dist loadfile -m 'not slow'
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder -m 'not slow'
 
 # The site, in site/docs/index.html; a warning is an error. The pages link to results and examples, so these lie beside it.
 docs: .venv/installed-docs

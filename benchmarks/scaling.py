@@ -1,7 +1,8 @@
 """How it grows: with the population, with cores and processes, on an engine for many runs; and a model of more cores.
 
     python benchmarks/scaling.py population           # EA on rover-3, population 10 to 10,000: frames/s and memory
-    python benchmarks/scaling.py processes            # EA: 1 and 2 cores, 1, 2 and 4 processes, strong and weak
+    python benchmarks/scaling.py sizes                # EA: a generation with other episodes, agents, observations
+    python benchmarks/scaling.py processes            # EA: 1 and 2 cores, 1, 2 and 4 processes, strong and weak; MERL
     python benchmarks/scaling.py engines              # 8 short runs: local and Ray (pip install 'merlax[ray]')
     python benchmarks/scaling.py model --from results/benchmarks/scaling-processes.json
     … --out results/benchmarks/scaling-PART.json
@@ -22,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +37,20 @@ from merlax.experiments.spec import Job, Method, Task
 ROUNDS = 3
 GENERATIONS = 6
 WARM = 2  # rows in which programs are compiled
-HORIZON, EPISODES = 50, 10  # of rover-3 and of the fast preset's fitness: what a team plays in a generation
+HORIZON, EPISODES = 50, 10  # of rover-3, and of a team in a generation
 POPULATIONS = (10, 100, 1_000, 10_000)
 TEAMS = 1_000
+SIZES = {  # what is changed of EA on rover-3 (10 episodes, 6 agents, 36 sectors), one thing at a time
+    "as it is": {},
+    "episodes 5": {"--fitness.episodes": 5},
+    "episodes 20": {"--fitness.episodes": 20},
+    "agents 3": {"--env.num-agents": 3},
+    "agents 12": {"--env.num-agents": 12},
+    "agents 24": {"--env.num-agents": 24},
+    "sectors 9": {"--env.sectors": 9},
+    "sectors 144": {"--env.sectors": 144},
+}
+MERL_FRAMES = 200_000
 
 
 class Silent:
@@ -57,7 +69,7 @@ class Silent:
 
 def main() -> None:
     made = parser(__doc__)
-    made.add_argument("part", choices=("population", "processes", "engines", "model"))
+    made.add_argument("part", choices=("population", "sizes", "processes", "engines", "model"))
     made.add_argument("--rounds", type=int, default=ROUNDS)
     made.add_argument("--largest", type=int, default=POPULATIONS[-1], help="population to end with")
     made.add_argument("--from", dest="source", type=Path, help="what `processes` has measured, for the model")
@@ -65,6 +77,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="merlax-scaling-") as folder:
         if asked.part == "population":
             result = population(Path(folder), asked.rounds, asked.largest)
+        elif asked.part == "sizes":
+            result = sizes(Path(folder), asked.rounds)
         elif asked.part == "processes":
             result = processes(Path(folder), asked.rounds)
         elif asked.part == "engines":
@@ -85,6 +99,21 @@ def population(folder: Path, rounds: int, largest: int) -> dict[str, Any]:
     table = [{"population": size} | _medians(found[size]) for size in sizes]
     best = max(row["frames_per_s"] for row in table)
     return {"table": [row | {"of_best": round(row["frames_per_s"] / best, 3)} for row in table]}
+
+
+def sizes(folder: Path, rounds: int) -> dict[str, Any]:
+    """Seconds of a generation of EA with 500 teams, when one thing is larger or smaller."""
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in SIZES}
+    for number in range(rounds):
+        for name, options in SIZES.items():
+            out = folder / f"{number}-{name.replace(' ', '-')}"
+            found[name].append(train(out, TEAMS // 2, [cores.available()], options))
+    table = {name: _medians(each) for name, each in found.items()}
+    base = table["as it is"]["generation_s"]
+    rows = table.items()
+    return {
+        "table": [{"changed": name} | row | {"to_base": round(row["generation_s"] / base, 2)} for name, row in rows]
+    }
 
 
 def processes(folder: Path, rounds: int) -> dict[str, Any]:
@@ -110,14 +139,31 @@ def processes(folder: Path, rounds: int) -> dict[str, Any]:
         for way, kind in cases
     ]
     rate = {row["way"]: row["frames_per_s"] for row in table if row["scaling"] == "strong"}
-    return {"table": table, "two_processes_to_one_on_both": round(rate["2 processes"] / rate["1 process, 2 cores"], 3)}
+    ratio = round(rate["2 processes"] / rate["1 process, 2 cores"], 3)
+    merl: dict[str, list[dict[str, float]]] = {way: [] for way in ("1 process, 1 core", "2 processes")}
+    for number in range(rounds):
+        for way, each in merl.items():
+            out = folder / f"{number}-merl-{len(ways[way])}"
+            each.append(_trained(out, ["--frames", str(MERL_FRAMES)], ways[way]))
+    return {
+        "table": table,
+        "two_processes_to_one_on_both": ratio,
+        "merl": [{"way": way} | _medians(each) for way, each in merl.items()],
+    }
 
 
-def train(out: Path, teams: int, places: list[list[int]]) -> dict[str, float]:
+def train(
+    out: Path, teams: int, places: list[list[int]], options: Mapping[str, object] | None = None
+) -> dict[str, float]:
     """One run of EA, a process for each list of cores; its rate, the seconds of a generation, and the memory."""
-    frames = GENERATIONS * teams * EPISODES * HORIZON
-    command = [sys.executable, "-m", "merlax.cli", "train", "rover-3", "--algorithm", "ea", "--ignore-memory"]
-    command += ["--population", str(teams), "--fitness.episodes", str(EPISODES), "--frames", str(frames)]
+    chosen = {"--fitness.episodes": EPISODES} | dict(options or {})
+    frames = GENERATIONS * teams * int(str(chosen["--fitness.episodes"])) * HORIZON
+    words = ["--algorithm", "ea", "--population", str(teams), "--frames", str(frames)]
+    return _trained(out, [*words, *(str(word) for pair in chosen.items() for word in pair)], places)
+
+
+def _trained(out: Path, words: list[str], places: list[list[int]]) -> dict[str, float]:
+    command = [sys.executable, "-m", "merlax.cli", "train", "rover-3", "--ignore-memory", *words]
     command += ["--out", str(out), "--quiet", "--checkpoint-every", "1e6"]
     meeting = ["--coordinator", f"127.0.0.1:{_port()}", "--processes", str(len(places)), "--process"]
     started = []
@@ -127,7 +173,7 @@ def train(out: Path, teams: int, places: list[list[int]]) -> dict[str, float]:
         started.append(subprocess.Popen([*pinned, *command, *more]))
     codes = [process.wait() for process in started]
     if any(codes):
-        sys.exit(f"a run of {teams} teams ended with {codes}")
+        sys.exit(f"{' '.join(words)}: the run ended with {codes}")
     with (out / "progress.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     first, last = rows[WARM - 1], rows[-1]
@@ -171,7 +217,7 @@ CORES = (1, 2, 10, 100, 1_000)
 
 
 def model(measured: dict[str, Any], teams: int = 10_000) -> dict[str, Any]:
-    """Simulated, not measured: EA with 10,000 teams on more cores than there are here.
+    """Simulated, not measured: EA with 10,000 teams, and MERL, on more cores than there are here.
 
     A generation is its rollouts, shared, and what every process does for itself: evolution, and one exchange in which
     everybody gets everybody's episodes. The rate of a core and the part that is not shared come from two populations on
@@ -194,8 +240,12 @@ def model(measured: dict[str, Any], teams: int = 10_000) -> dict[str, Any]:
         seconds = fixed + own * teams + (slope - own) * teams / number + exchange
         curve.append({"cores": number, "generation_s": round(seconds, 4)})
     base = curve[0]["generation_s"]
+    alone_s, both_s = (row["generation_s"] for row in measured["merl"])
+    shared_s = min(alone_s, max(0.0, 2 * (alone_s - both_s)))  # of a generation of MERL, what two processes halve
+    merl = [{"cores": number, "generation_s": round(alone_s - shared_s + shared_s / number, 4)} for number in CORES]
     return {
         "simulated": [row | {"speedup": round(base / row["generation_s"], 1)} for row in curve],
+        "simulated_merl": [row | {"speedup": round(alone_s / row["generation_s"], 2)} for row in merl],
         "assumes": {
             "team_s": slope, "unshared_team_s": own, "fixed_s": fixed, "latency_s": LATENCY_S,
             "bytes_per_s": BYTES_PER_S, "bytes_per_generation": teams * EPISODES * EPISODE_BYTES,

@@ -45,6 +45,15 @@ def _lenient_bias_correction(*args, **kwargs):
 optax.tree.bias_correction = _lenient_bias_correction
 
 
+# Whole files go to the workers (`--dist loadfile`), in this order: those first that would keep one busy in the end.
+_LONGEST = "examples session_kills ray known_optima_kinds known_optima hosts memory slurm notebook actors".split()
+
+
+def pytest_collection_modifyitems(items):
+    rank = {f"test_{name}": place for place, name in enumerate(_LONGEST)}
+    items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))
+
+
 @pytest.fixture
 def unchecked():
     """No run-time type checks: a user's mistake must meet our own sentence."""

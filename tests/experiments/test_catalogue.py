@@ -24,8 +24,10 @@ def test_every_run_is_accepted(experiment: Experiment, quick: bool):
 @pytest.mark.parametrize("quick", [False, True], ids=["full", "quick"])
 @pytest.mark.parametrize("experiment", ALL, ids=lambda e: e.name)
 def test_a_generation_of_every_run_fits_its_budget(experiment: Experiment, quick: bool):
-    for job in (experiment.quickened() if quick else experiment).jobs():
-        if job.seed == experiment.seeds[0] or quick:
+    chosen = experiment.quickened() if quick else experiment
+    cells = chosen.tasks[:1] if chosen.figure == "map" else chosen.tasks  # a map's are all of one size
+    for job in chosen.jobs():
+        if job.task in cells and (job.seed == experiment.seeds[0] or quick):
             task, asked = job.task, jobs.request(job)
             planned = setup.plan(
                 envs.make(task.world, **task.options), job.method.algorithm, frames=job.frames, seed=job.seed,

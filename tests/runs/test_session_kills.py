@@ -1,4 +1,7 @@
-"""A run that is killed at any moment and resumed ends as if it had never been: bit for bit."""
+"""A run that is killed at any moment and resumed ends as if it had never been: bit for bit.
+
+Of every kind of algorithm one; `benchmarks/kills.py` kills all of them, many times.
+"""
 
 import random
 import shutil
@@ -6,13 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from merlax.algorithms import presets
 from merlax.types import UserError
 from tests.support import lives, short
 from tests.support.killing import ROWS, options, rows
 
 KILLS = {("rendezvous", "merl"): 6, ("predator-prey", "merl"): 6}  # of others: 2
-CASES = [(world, name) for world in ("rendezvous", "predator-prey") for name in presets.BUILT_IN]
+CASES = [
+    *(("rendezvous", name) for name in ("merl", "ea", "es", "matd3")),
+    *(("predator-prey", name) for name in ("merl", "td3")),
+]
 
 
 @pytest.fixture(scope="module")

@@ -13,11 +13,14 @@ from merlax.envs.spaces import Side
 from merlax.types import Reward, UserError
 from merlax_worker.world import World
 
+HERE, RAY = "here", "ray"  # where the processes are
+
 
 class Outside(abc.ABC):
     """A world that is played in other processes. It has sides and a horizon, but its steps are not merlax's to take."""
 
     name: str
+    on: str
     workers: int
     timeout: float
 

@@ -13,7 +13,7 @@ from merlax.algorithms.gradient import OffPolicy
 from merlax.algorithms.merl import Merl
 from merlax.core.td3 import Td3
 from merlax.envs.adapters import workers
-from merlax.envs.outside import Outside
+from merlax.envs.outside import HERE, Outside
 from merlax.runs import free_memory
 from merlax.types import UserError
 
@@ -50,7 +50,7 @@ def estimate(game: Game) -> Estimate:
     learners = sum(isinstance(algorithm, Merl | OffPolicy) for algorithm in (game.algorithm, game.opponent))
     tuned = isinstance(game.algorithm, Merl) and game.algorithm.tunes
     parts["process"] = PROCESS_MB[learners] + TUNING_MB * tuned
-    if isinstance(game.env, Outside):
+    if isinstance(game.env, Outside) and game.env.on == HERE:
         parts["workers"] = WORKER_MB * workers.number(game.env)
     return Estimate(sum(parts.values()), parts)
 

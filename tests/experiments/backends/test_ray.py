@@ -32,13 +32,21 @@ print(len(outcome.finished), outcome.failed, flush=True)
 """
 
 
-def ray(*words: object, wrap: tuple[str, ...] = (), **environment: str) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def no_token():
+    """A user's home may hold a token, of which `ray start` takes notice in some commands and not in others."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_AUTH_MODE", "disabled")
+        yield
+
+
+def ray(*words: object, wrap: tuple[str, ...] = ()) -> None:
     command = [*wrap, str(BIN), *map(str, words)]
-    subprocess.run(command, check=True, capture_output=True, timeout=120, env=os.environ | environment)
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
+def cluster(tmp_path_factory, no_token):
     """The address of a head with one core and of another node with one."""
     pytest.importorskip("ray")
     with socket.socket() as free:
@@ -135,14 +143,6 @@ def test_more_than_any_node_has_is_refused(cluster, tmp_path):
         assert said.count("\n") == 1
 
 
-@pytest.mark.slow
-def test_a_cluster_that_cannot_be_reached_is_a_sentence(tmp_path):
-    pytest.importorskip("ray")
-    said = reproduce(tmp_path, "127.0.0.1:9")
-    assert "The Ray cluster at RAY_ADDRESS '127.0.0.1:9' cannot be reached" in said
-    assert said.count("\n") == 1
-
-
 def reproduce(tmp_path: Path, address: str, *more: str) -> str:
     """What a head says that is refused."""
     command = [sys.executable, "-m", "merlax.cli", "reproduce", "motivating", "--quick", "--on", "ray", *more]
@@ -152,11 +152,6 @@ def reproduce(tmp_path: Path, address: str, *more: str) -> str:
     )
     assert done.returncode == 2, done
     return done.stderr
-
-
-def test_the_ray_client_is_not_for_this(monkeypatch, refuses):
-    monkeypatch.setenv("RAY_ADDRESS", "ray://somewhere:10001")
-    refuses(["reproduce", "motivating", "--on", "ray"], "ray job submit")
 
 
 def test_without_ray_the_line_that_installs_it_is_told(monkeypatch, refuses):

@@ -16,7 +16,7 @@ from tests.support.fakes import SilentBoard, job
 def test_a_run_that_is_killed_comes_to_the_same_rows_as_at_home(tmp_path):
     """Real processes: submitit's, and the run as its child, which is killed once."""
     pytest.importorskip("submitit")
-    long = job(1, frames=300 * fakes.GENERATION)
+    long = job(1, frames=100 * fakes.GENERATION)
     killed = []
 
     class Killer(SilentBoard):

@@ -16,7 +16,7 @@ from merlax import config
 from merlax.envs.adapters import foreign, workers
 from merlax.envs.adapters.foreign import OWN, SUMS, Foreign
 from merlax.envs.base import Box, Discrete, Side
-from merlax.envs.outside import Outside
+from merlax.envs.outside import HERE, RAY, Outside
 from merlax.types import UserError, suggest
 from merlax_worker import episode
 from merlax_worker import world as worlds
@@ -37,8 +37,10 @@ class PettingZoo(Foreign, Outside):
 
     opponents: str = ""
     """Agents of the other side, by their names or how these begin, with commas between them; none: one team."""
+    on: str = HERE
+    """Where episodes are played: `here`, or by actors on a Ray cluster: `ray`."""
     workers: int = 0
-    """Processes that play episodes; 0: one per core."""
+    """Processes that play episodes; 0: one per core, here or free on the cluster."""
     timeout: float = 120.0
     """Seconds that an episode may take before its world counts as hung; 0: any."""
 
@@ -66,6 +68,8 @@ class PettingZoo(Foreign, Outside):
 
     def findings(self) -> tuple[list[str], bool]:
         try:
+            if self.on not in (HERE, RAY):
+                raise UserError(f"--env.on is '{self.on}'; episodes are played '{HERE}' or on '{RAY}'.")
             for option in ("steps", "workers", "timeout"):
                 if getattr(self, option) < 0:
                     raise UserError(f"--env.{option} is {getattr(self, option)}; make it 0 or more.")

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 from typing import Any
 
-from merlax.envs.outside import Outside
+from merlax.envs.adapters import actors
+from merlax.envs.outside import RAY, Outside
 from merlax.types import UserError
 from merlax_worker import episode
 from merlax_worker.episode import Job, Result
@@ -18,7 +19,7 @@ from merlax_worker.world import WorldError
 PARTS = 4  # of the work, for each worker: whoever is done early takes another
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 QUIET = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy", "PYGAME_HIDE_SUPPORT_PROMPT": "1"}
-_pool: tuple[int, Any] | None = None  # how many processes, and these
+_pool: tuple[tuple[str, int], int, Any] | None = None  # what was asked for, how many processes, and these
 
 
 class WorldFailedError(UserError):
@@ -27,12 +28,14 @@ class WorldFailedError(UserError):
 
 def number(env: Outside) -> int:
     """How many processes play a world."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return env.workers or cores
+    if _pool is not None and _pool[0] == (env.on, env.workers):
+        return _pool[1]
+    return env.workers or (actors.room() if env.on == RAY else _cores())
 
 
 def play(env: Outside, players: Sequence[Player], jobs: Sequence[Job], keep: tuple[bool, ...]) -> list[Result]:
     """Play all episodes; results are in the order of the jobs, whichever process has played them."""
+    _started(env)
     world, parts = env.world(), list(_parts(len(jobs), PARTS * number(env)))
     calls = []
     for start, end in parts:
@@ -47,7 +50,7 @@ def play(env: Outside, players: Sequence[Player], jobs: Sequence[Job], keep: tup
 
 def run(env: Outside, calls: Sequence[tuple[Any, ...]], episodes: int = 1) -> list[Any]:
     """Call functions in other processes, each of which plays at most so many episodes."""
-    pool = _started(number(env))
+    pool = _started(env)
     try:
         futures = [pool.submit(*call) for call in calls]
         waiting = set(futures)
@@ -86,22 +89,32 @@ def stop() -> None:
     """End all processes at once, whatever they do."""
     global _pool
     if _pool is not None:
-        _pool[1].shutdown(wait=False, kill_workers=True)
+        _pool[2].shutdown(wait=False, kill_workers=True)
         _pool = None
 
 
-def _started(size: int) -> Any:
+def _started(env: Outside) -> Any:
     """The processes, which are kept from one generation to the next."""
     global _pool
-    from loky import ProcessPoolExecutor  # imports nothing of the user's script in a worker, unlike multiprocessing
-
-    if _pool is not None and _pool[0] != size:
+    wanted = env.on, env.workers
+    if _pool is not None and _pool[0] != wanted:
         stop()
     if _pool is None:
-        env = ONE_THREAD | QUIET
-        atexit.register(stop)  # before what loky needs for that is gone
-        _pool = size, ProcessPoolExecutor(size, initializer=episode.ignore_interrupts, env=env)
-    return _pool[1]
+        atexit.register(stop)  # before what the processes need for that is gone
+        size, start = number(env), actors.Actors if env.on == RAY else _processes
+        _pool = wanted, size, start(size, ONE_THREAD | QUIET)
+    return _pool[2]
+
+
+def _processes(size: int, environment: dict[str, str]) -> Any:
+    """On this machine."""
+    from loky import ProcessPoolExecutor  # imports nothing of the user's script in a worker, unlike multiprocessing
+
+    return ProcessPoolExecutor(size, initializer=episode.ignore_interrupts, env=environment)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _parts(jobs: int, most: int) -> Iterator[tuple[int, int]]:

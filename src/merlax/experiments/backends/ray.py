@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import importlib
-import logging
 import os
 import secrets
-import socket
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from merlax.envs.adapters import cluster
 from merlax.experiments.backends import work
 from merlax.experiments.backends.base import LOG, Order, Resources
 from merlax.runs import process
 from merlax.types import UserError
 
-INSTALL = "Ray is not installed here; install it with: pip install 'merlax[ray]'"
 NODE_SECONDS = 60.0  # for every node to say whether it sees the folder
-KNOCK_SECONDS = 10.0  # for a cluster to answer
 _KILLED = -9
 _PROBE = ".shared"
 
 
 class Ray:
-    """The cluster that RAY_ADDRESS names, or the one that runs on this machine, or else one for this command."""
+    """Many runs on a Ray cluster."""
 
     def __init__(self, resources: Resources, root: Path):
-        self._ray = _connected()
+        self._ray = cluster.connected()
         self._resources = resources
         nodes = [node for node in self._ray.nodes() if node["Alive"]]
         _check_room(resources, nodes)
@@ -67,37 +64,6 @@ class Ray:
 def _run(command: list[str], folder: str, cores: int) -> int:
     """What a worker does."""
     return work.run(command, Path(folder) / LOG, cores)
-
-
-def _connected() -> Any:
-    """Ray, connected to its cluster."""
-    address = os.environ.get("RAY_ADDRESS", "")
-    if address.startswith("ray://"):
-        raise UserError(
-            f"RAY_ADDRESS is '{address}', a Ray Client; start this in the cluster: ray job submit -- merlax …"
-        )
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    try:
-        ray: Any = importlib.import_module("ray")
-    except ImportError as error:
-        raise UserError(f"{INSTALL}.") from error
-    if ray.is_initialized():
-        return ray
-    try:
-        _knock(address)
-        ray.init(address=address or None, log_to_driver=False, logging_level=logging.ERROR, namespace="merlax")
-    except (RuntimeError, ValueError, OverflowError, OSError) as error:
-        where = f"at RAY_ADDRESS '{address}'" if address else "of this machine"
-        said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise UserError(f"The Ray cluster {where} cannot be reached ({said}); check that it runs.") from error
-    return ray
-
-
-def _knock(address: str) -> None:
-    """Whether anybody answers at host:port; Ray itself would try for minutes."""
-    host, _, port = address.rpartition(":")
-    if host and port.isdecimal():
-        socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK_SECONDS).close()
 
 
 def _check_room(resources: Resources, nodes: Sequence[dict[str, Any]]) -> None:
