@@ -84,3 +84,34 @@ def test_the_view_holds_the_ground_and_whoever_left_it_but_follows_nobody_for_ev
 def test_a_scene_of_what_is_not_finite_still_has_a_view():
     made = Drawing(marks=[Points(position=np.full((4, 1, 2), np.nan))])
     assert view([scene(Own(made=made), TRACE)])[1] == 1.0
+
+
+class Cinema(Countdown):
+    """A world of somebody else's, which makes pictures of itself, or fails to."""
+
+    name = "cinema"
+    torn = False
+
+    def film(self, states: Any) -> np.ndarray:
+        if self.torn:
+            raise RuntimeError("the film is torn")
+        return np.zeros((len(states["time"]), 4, 6, 3), np.uint8)
+
+
+PLAYED = dataclasses.replace(still(4 * [[(0.0, 0.0)]]), states={"time": np.arange(4)})
+
+
+def test_a_world_that_films_itself_is_shown_by_its_pictures_where_a_film_is_made():
+    assert scene(Cinema(), PLAYED).frames is None
+    filmed = scene(Cinema(), PLAYED, filmed=True)
+    assert filmed.frames is not None
+    assert filmed.frames.shape == (4, 4, 6, 3)
+    assert not filmed.table
+
+
+def test_where_it_fails_its_state_is_shown(monkeypatch):
+    monkeypatch.setattr(Cinema, "torn", True)
+    with pytest.warns(UserWarning, match=r"cannot be filmed \(RuntimeError: the film is torn\)"):
+        shown = scene(Cinema(), PLAYED, filmed=True)
+    assert shown.frames is None
+    assert shown.table

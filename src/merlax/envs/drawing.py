@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
 
 from merlax.envs.base import State
 
@@ -134,3 +136,14 @@ class Drawn(Protocol):
     """A world that says how it looks."""
 
     def draw(self, states: State) -> Drawing: ...
+
+
+@runtime_checkable
+class Filmed(Protocol):
+    """A world of another library, which may make pictures of itself."""
+
+    name: ClassVar[str]
+
+    def film(self, states: State) -> np.ndarray | None:
+        """[time, height, width, 3], or nothing."""
+        ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -12,7 +13,7 @@ from jaxtyping import Float
 
 from merlax.core.rollout import Trace
 from merlax.envs.base import Env
-from merlax.envs.drawing import Circles, Drawing, Drawn, Labels, Mark, Points
+from merlax.envs.drawing import Circles, Drawing, Drawn, Filmed, Labels, Mark, Points
 from merlax.envs.outside import Outside
 from merlax.figures import found
 from merlax.types import UserError
@@ -58,13 +59,15 @@ class Scene:
         return f"score {self.final:.2f} after {self.steps} steps{more}"
 
 
-def scene(env: Env, trace: Trace, label: str = "") -> Scene:
-    """Let a world draw an episode, or find in its state what can be drawn."""
+def scene(env: Env, trace: Trace, label: str = "", *, filmed: bool = False) -> Scene:
+    """Let a world draw an episode, or find in its state what can be drawn; `filmed`: by its own pictures."""
     steps = int(trace.steps)
     states = jax.tree.map(lambda leaf: found.plain(leaf)[: steps + 1], trace.states)
     drawing, table, frames = _drawing(env, states), (), None
     if isinstance(env, Outside):
         drawing, frames = Drawing(marks=(), title=env.name), states["frame"]
+    elif filmed and drawing is None and isinstance(env, Filmed) and (frames := _film(env, states)) is not None:
+        drawing = Drawing(marks=(), title=env.name)
     if drawing is None:
         drawing = found.drawing(env, states)
         table = () if drawing.marks else found.table(states)
@@ -89,6 +92,16 @@ def _drawing(env: Env, states: Any) -> Drawing | None:
     if not isinstance(drawing, Drawing):
         raise UserError(f"{type(env).__name__}.draw returned no Drawing; let it return merlax.Drawing(marks=[...]).")
     return drawing
+
+
+def _film(env: Filmed, states: Any) -> np.ndarray | None:
+    """A world's own pictures; where another library fails to make them, there is still the state."""
+    try:
+        return env.film(states)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        warnings.warn(f"{env.name} cannot be filmed ({reason}); its state is drawn instead.", stacklevel=2)
+        return None
 
 
 def _full(mark: M, time: int) -> M:

@@ -34,10 +34,10 @@ def render(runs: Sequence[Run | Lineup], out: Path, seed: int = 0, number: int |
     if paged:
         replay(runs, seed, number).save(out)
     else:
-        figures.render(episodes(runs, seed, 1)[0].scenes, out)
+        figures.render(episodes(runs, seed, 1, filmed=True)[0].scenes, out)
 
 
-def episodes(runs: Sequence[Run | Lineup], seed: int, number: int) -> list[figures.Episode]:
+def episodes(runs: Sequence[Run | Lineup], seed: int, number: int, *, filmed: bool = False) -> list[figures.Episode]:
     """The same instances as every team plays them, each from a seed of its own."""
     if not 1 <= number <= MOST_EPISODES:
         raise UserError(f"episodes is {number}; choose a whole number from 1 to {MOST_EPISODES}.")
@@ -47,7 +47,7 @@ def episodes(runs: Sequence[Run | Lineup], seed: int, number: int) -> list[figur
         figures.Episode(
             at,
             tuple(
-                figures.scene(run.env, evaluation.trace(run, at), label)
+                figures.scene(run.env, evaluation.trace(run, at), label, filmed=filmed)
                 for run, label in zip(runs, labels, strict=True)
             ),
         )

@@ -64,3 +64,12 @@ def test_worlds_of_one_agent_are_not_offered():
     assert "jumanji:SearchAndRescue-v0" in [f"jumanji:{each}" for each in adapters.ids("jumanji")]
     with pytest.raises(UserError, match="There is no world 'jumanji:Snake-v1'"):
         envs.make("jumanji:Snake-v1")
+
+
+def test_it_is_filmed_by_jumanjis_own_viewer():
+    env = rescue(num_searchers=3)
+    _, state = base.reset(env, jax.random.key(0))
+    states = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf]), state)
+    frames = env.film(states)
+    assert frames.shape == (2, 500, 500, 3)
+    assert frames.std() > 1.0

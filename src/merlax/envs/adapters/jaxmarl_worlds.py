@@ -6,17 +6,21 @@ tell a real end from the end of time; its limit of steps does.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import io
 import math
+import warnings
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import jaxmarl  # pyright: ignore[reportMissingImports]
+import numpy as np
 from jaxmarl.environments import spaces  # pyright: ignore[reportMissingImports]
 from jaxtyping import Array
 
-from merlax.envs.adapters import foreign
+from merlax.envs.adapters import camera, foreign
 from merlax.envs.adapters.foreign import Foreign, ForeignState, arranged, lenient
 from merlax.envs.base import Box, Discrete, Side
 from merlax.envs.spaces import Space
@@ -65,9 +69,49 @@ class JaxMarl(Foreign):
     def present(self, state: ForeignState) -> Array:
         return state.here
 
+    def film(self, states: ForeignState) -> np.ndarray | None:
+        """JaxMARL's own pictures of an episode, of those worlds that it draws state by state."""
+        made, identifier = _made(self), self.name.partition(":")[2]
+        shows = next((show for begins, show in _FILMED.items() if identifier.startswith(begins)), None)
+        with lenient(), contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return None if shows is None else shows(made, states.inner)
+
     def _shown(self, obs: Any) -> Any:
         vectors = [jnp.ravel(obs[agent]).astype(jnp.float32) for agent in _made(self).agents]
         return arranged(_side(self), vectors)
+
+
+def _particles(made: Any, states: Any) -> np.ndarray:
+    from jaxmarl.environments.mpe import MPEVisualizer  # pyright: ignore[reportMissingImports]
+
+    inner = camera.instants(states)
+    shown = MPEVisualizer(made, inner)
+    return camera.of_figure(shown.fig, shown.update, len(inner))
+
+
+def _robots(made: Any, states: Any) -> np.ndarray:
+    from matplotlib import pyplot
+
+    inner = camera.instants(states)
+    figure = pyplot.figure(figsize=(5, 5))
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+
+    def show(t: int) -> None:
+        axes.cla()
+        made.init_render(axes, inner[t], lidar=False, ticks_off=True)
+
+    return camera.of_figure(figure, show, len(inner))
+
+
+def _kitchen(made: Any, states: Any) -> np.ndarray:
+    from jaxmarl.viz.overcooked_v2_visualizer import OvercookedV2Visualizer  # pyright: ignore[reportMissingImports]
+
+    del made
+    return np.asarray(OvercookedV2Visualizer().render_sequence(jax.tree.map(jnp.asarray, states)))
+
+
+_FILMED = {"MPE_": _particles, "jaxnav": _robots, "overcooked_v2": _kitchen}
 
 
 def ids() -> list[str]:

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Array
 from jumanji import registration, specs  # pyright: ignore[reportMissingImports]
 
-from merlax.envs.adapters import foreign
+from merlax.envs.adapters import camera, foreign
 from merlax.envs.adapters.foreign import Foreign, ForeignState, lenient
 from merlax.envs.base import Box, Discrete, Side
 from merlax.envs.spaces import Space
@@ -62,6 +62,12 @@ class Jumanji(Foreign):
 
     def legal(self, state: ForeignState) -> Array:
         return state.inner[1]
+
+    def film(self, states: ForeignState) -> np.ndarray:
+        """Jumanji's own pictures of an episode."""
+        inner = camera.instants(states.inner[0])
+        with lenient():
+            return camera.of_animation(_made(self).animate(inner, 100), len(inner))
 
 
 def ids() -> list[str]:
