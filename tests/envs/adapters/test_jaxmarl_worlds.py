@@ -1,5 +1,7 @@
 """JaxMARL's worlds as worlds of merlax's: the same numbers, whole episodes, true ends."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -135,11 +137,11 @@ def test_a_run_is_trained_and_opened_again_by_its_name_alone(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["MPE_simple_spread_v3", "jaxnav"])
 def test_worlds_that_jaxmarl_draws_are_filmed_and_others_are_not(name, capsys):
-    env = envs.make(f"jaxmarl:{name}", team="sum")
+    env: Any = envs.make(f"jaxmarl:{name}", team="sum")
     _, state = base.reset(env, jax.random.key(0))
     frames = env.film(jax.tree.map(lambda leaf: np.stack([leaf, leaf]), state))
     assert frames.shape == (2, 500, 500, 3)
     assert frames.std() > 1.0
     assert not capsys.readouterr().out
-    other = envs.make("jaxmarl:switch_riddle", team="sum")
+    other: Any = envs.make("jaxmarl:switch_riddle", team="sum")
     assert other.film(state) is None

@@ -1,5 +1,7 @@
 """Jumanji's worlds of several agents as worlds of merlax's."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -67,7 +69,7 @@ def test_worlds_of_one_agent_are_not_offered():
 
 
 def test_it_is_filmed_by_jumanjis_own_viewer():
-    env = rescue(num_searchers=3)
+    env: Any = rescue(num_searchers=3)
     _, state = base.reset(env, jax.random.key(0))
     states = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf]), state)
     frames = env.film(states)
