@@ -6,6 +6,7 @@ import builtins
 import contextlib
 import importlib
 import importlib.util
+import sys
 import warnings
 from collections.abc import Iterator
 from types import ModuleType
@@ -69,9 +70,10 @@ def _adapter(prefix: str) -> ModuleType:
 def _silent() -> Iterator[None]:
     """Libraries greet and warn when they are imported, which would spoil what merlax prints.
 
-    JaxMARL's imports put standard output back in its place on their way, so that redirecting it is not enough.
+    JaxMARL's imports set standard output and error on their way, so that redirecting them is not enough, and they must
+    be put back.
     """
-    said = builtins.print
+    said, streams = builtins.print, (sys.stdout, sys.stderr)
     builtins.print = lambda *args, **kwargs: None
     try:
         with warnings.catch_warnings():
@@ -79,3 +81,4 @@ def _silent() -> Iterator[None]:
             yield
     finally:
         builtins.print = said
+        sys.stdout, sys.stderr = streams
