@@ -116,6 +116,30 @@ def test_of_a_large_population_some_tournaments_are_held_at_a_time(monkeypatch):
     np.testing.assert_array_equal(choose().winners, at_once.winners)
 
 
+@pytest.mark.parametrize("population", [5, 300])
+def test_candidates_are_distinct_and_all_equally_likely(population, monkeypatch):
+    monkeypatch.setattr(selection, "_SHUFFLED", 4 if population == 300 else 256)
+    keys = jax.random.split(jax.random.key(1), 4_000)
+    drawn = np.asarray(jax.vmap(lambda key: selection.distinct(key, population, 3))(keys))
+    assert all(len(set(row)) == 3 for row in drawn.tolist())
+    assert drawn.min() == 0
+    assert drawn.max() == population - 1
+    counts = np.bincount(drawn.ravel() * 5 // population, minlength=5)
+    np.testing.assert_allclose(counts, 4_000 * 3 / 5, rtol=0.05)
+    for place in range(3):  # and so is every one of them
+        assert abs(drawn[:, place].mean() / (population - 1) - 0.5) < 0.02
+
+
+@pytest.mark.parametrize("population", [4, 5])
+def test_drawing_one_by_one_gives_every_set_as_often_as_shuffling(population, monkeypatch):
+    monkeypatch.setattr(selection, "_SHUFFLED", 3)
+    keys = jax.random.split(jax.random.key(2), 20_000)
+    drawn = np.asarray(jax.vmap(lambda key: selection.distinct(key, population, 3))(keys))
+    ordered, counts = np.unique(drawn, axis=0, return_counts=True)
+    assert len(ordered) == population * (population - 1) * (population - 2)
+    assert counts.max() / counts.min() < 1.6
+
+
 @pytest.mark.parametrize(
     ("asked", "says"),
     [

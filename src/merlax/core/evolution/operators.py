@@ -16,6 +16,7 @@ from merlax.core.evolution.selection import Selected
 from merlax.types import Key, UserError
 
 T = TypeVar("T")
+CHILDREN_AT_ONCE = 32  # so many fit into a cache; all of a large population would fill the memory several times
 
 
 @runtime_checkable
@@ -112,14 +113,16 @@ def evolve(
     first = jnp.where(selected.duplicate, first, selected.winners)
     second = jnp.where(selected.duplicate, second, selected.winners)
 
-    def child(xs: tuple[Key, Key, T, T]) -> tuple[T, Int[Array, ""]]:
+    def child(xs: tuple[Key, Key, Array, Array]) -> tuple[T, Int[Array, ""]]:
         key_cross, key_mutate, first, second = xs
-        crossed = crossover(key_cross, first, second)
+        crossed = crossover(key_cross, take(population, first), take(population, second))
         mutated = mutation(key_mutate, crossed)
         return mutated, _differ(mutated, crossed)
 
     keys = jax.random.split(key_cross, offspring), jax.random.split(key_mutate, offspring)
-    children, mutated = jax.vmap(child)((*keys, take(population, first), take(population, second)))
+    of_each = *keys, first, second
+    few = offspring <= CHILDREN_AT_ONCE
+    children, mutated = jax.vmap(child)(of_each) if few else jax.lax.map(child, of_each, batch_size=CHILDREN_AT_ONCE)
     teams = jax.tree.map(lambda *parts: jnp.concatenate(parts), take(population, selected.elites), children)
     return teams, lineage(selected, first, second, mutated, migrants)
 
@@ -146,6 +149,6 @@ def migrate(population: T, *migrants: T) -> T:
     return jax.tree.map(join, population, *migrants)
 
 
-def take(population: T, index: Int[Array, " chosen"]) -> T:
+def take(population: T, index: Int[Array, "*chosen"]) -> T:
     """The chosen teams, as a population."""
     return jax.tree.map(lambda leaf: leaf[index], population)

@@ -18,7 +18,8 @@ from merlax.types import Key, UserError
 FATES = DISCARDED, SELECTED, ELITE = "discarded", "selected", "elite"
 MOST_TEAMS = 10_000_000  # whose selection rate is worked out in a second
 MOST_SIMULATED, MOST_TRIALS = 1_000, 1_000_000_000
-_NUMBERS_AT_ONCE = 1_000_000  # that tournaments draw together: each draws a whole permutation
+_NUMBERS_AT_ONCE = 1_000_000  # that tournaments draw together, each a whole permutation
+_SHUFFLED = 256  # teams, or candidates, up to which one is drawn
 
 
 class Selected(eqx.Module):
@@ -62,7 +63,7 @@ class TournamentSelection(Checked, Selection):
         place = jnp.zeros_like(order).at[order].set(jnp.arange(population))
 
         def one_tournament(key: Key) -> Int[Array, ""]:
-            candidates = jax.random.permutation(key, population)[: self.tournament]
+            candidates = distinct(key, population, self.tournament)
             return candidates[jnp.argmin(place[candidates])]
 
         number, at_once = size - self.elites, max(1, _NUMBERS_AT_ONCE // population)
@@ -84,6 +85,23 @@ class TournamentSelection(Checked, Selection):
             )
         if self.tournament > population:
             raise UserError(f"tournament is {self.tournament}; choose at most {population} (the population).")
+
+
+def distinct(key: Key, population: int, number: int) -> Int[Array, " number"]:
+    """So many different teams, all sets of them equally likely.
+
+    A small population is shuffled. Of a large one that would take longer than all else: there each is drawn among those
+    that are left, counted without the ones before it, and then moved past these.
+    """
+    if population <= _SHUFFLED or number > _SHUFFLED:
+        return jax.random.permutation(key, population)[:number]
+    drawn = jax.random.randint(key, (number,), 0, population - jnp.arange(number))
+    chosen = drawn[:1]
+    for k in range(1, number):
+        past = jnp.sort(chosen)
+        moved = jax.lax.fori_loop(0, k, lambda i, at, past=past: at + (at >= past[i]).astype(at.dtype), drawn[k])
+        chosen = jnp.append(chosen, moved)
+    return chosen
 
 
 def rank(key: Key, fitness: Float[Array, " pop"]) -> Int[Array, " pop"]:
