@@ -36,11 +36,11 @@ UNTRAINED, EPISODES = 10, 20  # teams, and episodes of each
 METHODS = (Method("MERL", "merl"), Method("EA", "ea"), Method("TD3", "td3"))
 TASKS = {
     # The team is paid for the package's way, a walker what the world itself pays it.
-    "multiwalker": Task("pettingzoo:package_progress:make", {"team": "progress"}, frames=300_000),
+    "multiwalker": Task("pettingzoo:package_progress:make", {"team": "progress"}, frames=150_000),
     # The team is paid for goals that are reached, an agent for coming nearer, too.
-    "jaxnav": Task("jaxmarl:jaxnav", {"team": "GoalR", "rew_lambda": 1.0, "num_agents": 4}, frames=1_000_000),
+    "jaxnav": Task("jaxmarl:jaxnav", {"team": "GoalR", "rew_lambda": 1.0, "num_agents": 4}, frames=300_000),
     # The team is paid for all targets that are found, a searcher for its own.
-    "search-and-rescue": Task("jumanji:SearchAndRescue-v0", {"team": "sum", "num_searchers": 4}, frames=1_000_000),
+    "search-and-rescue": Task("jumanji:SearchAndRescue-v0", {"team": "sum", "num_searchers": 4}, frames=300_000),
 }
 
 
