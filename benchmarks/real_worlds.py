@@ -2,7 +2,7 @@
 
     pip install 'merlax[jaxmarl,jumanji,pettingzoo]' 'pettingzoo[sisl]'
     python benchmarks/real_worlds.py multiwalker --out results/benchmarks/real-multiwalker.json
-    python benchmarks/real_worlds.py jaxnav --out results/benchmarks/real-jaxnav.json
+    python benchmarks/real_worlds.py overcooked --out results/benchmarks/real-overcooked.json
     python benchmarks/real_worlds.py search-and-rescue --out results/benchmarks/real-search-and-rescue.json
 
 Runs lie in runs/real; what is there is not run again. Beside the JSON goes a figure of the learning curves (`.png`).
@@ -37,8 +37,8 @@ METHODS = (Method("MERL", "merl"), Method("EA", "ea"), Method("TD3", "td3"))
 TASKS = {
     # The team is paid for the package's way, a walker what the world itself pays it.
     "multiwalker": Task("pettingzoo:package_progress:make", {"team": "progress"}, frames=150_000),
-    # The team is paid for goals that are reached, an agent for coming nearer, too.
-    "jaxnav": Task("jaxmarl:jaxnav", {"team": "GoalR", "rew_lambda": 1.0, "num_agents": 4}, frames=300_000),
+    # The team is paid for soups that are delivered, a cook also for what leads to one.
+    "overcooked": Task("jaxmarl:overcooked_v2", {"team": "mean", "agent": "shaped_reward"}, frames=300_000),
     # The team is paid for all targets that are found, a searcher for its own.
     "search-and-rescue": Task("jumanji:SearchAndRescue-v0", {"team": "sum", "num_searchers": 4}, frames=300_000),
 }

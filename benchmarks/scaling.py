@@ -27,6 +27,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from matplotlib.figure import Figure
 from reporting import parser, report
 
 from merlax.experiments import cores, runner
@@ -85,6 +86,8 @@ def main() -> None:
             result = engines(Path(folder), asked.rounds)
         else:
             result = model(json.loads(asked.source.read_text()))
+    if asked.part == "model" and asked.out:
+        draw(result, asked.out.with_suffix(".png"))
     report({"part": asked.part, "cores": len(cores.available()), "load": os.getloadavg()[0]} | result, asked.out)
 
 
@@ -251,6 +254,22 @@ def model(measured: dict[str, Any], teams: int = 10_000) -> dict[str, Any]:
             "bytes_per_s": BYTES_PER_S, "bytes_per_generation": teams * EPISODES * EPISODE_BYTES,
         },
     }  # fmt: skip
+
+
+def draw(simulated: dict[str, Any], out: Path) -> None:
+    """The speed-up over cores, beside one that would lose nothing."""
+    figure = Figure(figsize=(5, 3.4), dpi=200, layout="constrained")
+    ax = figure.add_subplot()
+    ax.plot(CORES, CORES, ":", color="0.6", label="nothing lost")
+    for name, label in (("simulated", "EA, 10,000 teams"), ("simulated_merl", "MERL")):
+        ax.plot(CORES, [row["speedup"] for row in simulated[name]], "o-", markersize=4, label=label)
+    ax.set(xscale="log", yscale="log", xlabel="cores", ylabel="speed-up", ylim=(0.8, 100))
+    ax.set_title("Simulated from what two cores did", fontsize=10, loc="left")
+    ax.set_xticks(CORES, [f"{number:,}" for number in CORES])
+    ax.set_yticks([1, 10, 100], ["1", "10", "100"])
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize=9)
+    figure.savefig(out)
 
 
 def _medians(found: list[dict[str, float]]) -> dict[str, float]:
