@@ -3,8 +3,8 @@
     python docs/tools/replays.py              # all worlds
     python docs/tools/replays.py rover-3      # some
 
-The trained teams are those of champions/; elsewhere a hand rule plays. The films show the same team beside one whose
-network was never trained, on the same instance.
+The trained teams are those of champions/, on some pages beside a hand rule. The films show the same team beside one
+whose network was never trained, on the same instance.
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ EPISODES = 3  # of a page
 
 @dataclasses.dataclass(frozen=True)
 class Shown:
-    """Who is seen in a world: a trained team, or a rule, perhaps beside another one; and in which instance."""
+    """Who is seen in a world beside the trained team, on its page; and in which instance."""
 
-    rule: str | None = None
     beside: str | None = None
     seed: int = 0
 
@@ -40,10 +39,10 @@ class Shown:
 WORLDS = {
     "rover-3": Shown(),
     "rover-7": Shown(),
-    "two-rovers": Shown("halves", beside="scripted"),
+    "two-rovers": Shown(beside="scripted"),
     "predator-prey": Shown(),
-    "physical-deception": Shown("scripted"),
-    "keep-away": Shown("scripted"),
+    "physical-deception": Shown(beside="scripted"),
+    "keep-away": Shown(beside="scripted"),
 }
 
 
@@ -55,11 +54,10 @@ def untrained(team: Run | Lineup) -> Lineup:
 
 def make(world: str, shown: Shown) -> list[Path]:
     """The page and the film of a world."""
-    team = teams.find(ROOT / "champions" / world) if shown.rule is None else teams.by_rule(world, shown.rule)
+    team = teams.find(ROOT / "champions" / world)
     others = [] if shown.beside is None else [teams.beside(team, shown.beside)]
     page = replays.replay([team, *others], shown.seed, EPISODES).save(ROOT / "docs" / "replays" / f"{world}.html")
-    label = "trained" if shown.rule is None else teams.label(shown.rule)
-    pair = {label: team, "untrained": untrained(team)}
+    pair = {"trained": team, "untrained": untrained(team)}
     scenes = [scene(each.env, evaluation.trace(each, shown.seed), name) for name, each in pair.items()]
     film = ROOT / "docs" / "images" / "wall" / f"{world}.gif"
     episode.animate(scenes, film, pixels=PIXELS)
