@@ -1,5 +1,8 @@
 """Workers on a Ray cluster play as processes of this machine do, and fail with the same sentences."""
 
+import os
+import subprocess
+import sys
 import time
 from typing import Any
 
@@ -74,3 +77,17 @@ def test_more_workers_than_the_cluster_has_cores_for_are_refused(monkeypatch):
 def test_a_place_that_nobody_knows_is_a_sentence():
     env: Any = merlax.make(NAME, team="sum", on="cloud")
     assert env.findings() == (["--env.on is 'cloud'; episodes are played 'here' or on 'ray'."], True)
+
+
+def test_a_command_trains_on_a_cluster_and_ends_quietly(tmp_path):
+    words = "--env.team sum --env.on ray --env.workers 1 --algorithm ea --population 6 --fitness.episodes 1".split()
+    command = [sys.executable, "-m", "merlax.cli", "train", "pettingzoo:mpe2/simple_spread_v3", *words]
+    environment = os.environ | {"RAY_AUTH_MODE": "disabled"}
+    environment.pop("RAY_ADDRESS", None)
+    done = subprocess.run(
+        [*command, "--frames", "300", "--quiet", "--out", str(tmp_path / "run")],
+        env=environment, capture_output=True, text=True, timeout=180, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "run" / "final.json").is_file()

@@ -45,10 +45,10 @@ class Actors:
         return future
 
     def shutdown(self, **_: Any) -> None:
-        """End all actors at once, whatever they do."""
+        """End all actors at once, whatever they do; at the end of a program Ray may have ended, and they with it."""
         with self._lock:
             self._waiting.clear()
-        for actor in self._all:
+        for actor in self._all if self._ray.is_initialized() else ():
             self._ray.kill(actor)
 
     def _next(self) -> None:
