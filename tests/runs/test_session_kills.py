@@ -24,8 +24,10 @@ CASES = [
 def fates(nursery, tmp_path_factory):
     """All cases, two at a time: each left alone, and killed and resumed."""
 
+    folders = {case: tmp_path_factory.mktemp("-".join(case)) for case in CASES}  # pytest makes them in one thread only
+
     def one(case):
-        folder, command = tmp_path_factory.mktemp("-".join(case)), [*options(*case), "--quiet"]
+        folder, command = folders[case], [*options(*case), "--quiet"]
         pace = lives.leave_alone(nursery, folder / "whole", command, folder / "log")
         chance = random.Random("-".join(case))
         first = chance.choice(("a row", "a save"))  # tells how long it takes when all is compiled
