@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import dataclasses
+import io
 import time
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from merlax.envs import make, two_rovers
+from merlax.envs.drawing import Drawing
 from merlax.figures.replay import Episode, make_replay
-from merlax.figures.scene import scene
+from merlax.figures.scene import Told, scene
 from tests.support import browser
 from tests.support.drawing import contest, steer
 
@@ -29,6 +35,12 @@ def pages(tmp_path_factory):
     (out / "notebook.html").write_text(f"<!doctype html><title>a cell</title>{made._repr_html_()}")
     both = (scene(prey, contest(prey), "first"), scene(prey, contest(prey), "second"))
     make_replay("a contest", "two teams", [Episode(0, both)]).save(out / "two.html")
+    greys = np.linspace(0, 180, 4).astype(np.uint8)
+    frames = np.broadcast_to(greys[:, None, None, None], (4, 20, 20, 3))
+    steps = both[0].steps
+    told = Told(None, np.zeros((steps, 2, 1)), np.ones(steps), np.ones((steps, 2)))
+    filmed = dataclasses.replace(both[0], drawing=Drawing(marks=()), frames=frames, told=(told,))
+    make_replay("a film", "a team", [Episode(0, (filmed,))]).save(out / "film.html")
     return out
 
 
@@ -61,6 +73,18 @@ def test_it_plays_pauses_steps_scrubs_and_changes_the_episode(shown, pages):
     shown.press("]")
     assert shown.run(f"{ROOT}.dataset.episode") == "1"
     assert shown.run("document.querySelector('h1').textContent") == "<b>two</b> rovers"
+    assert shown.problems == []
+
+
+def test_a_world_that_draws_itself_plays_in_its_own_pictures(shown, pages):
+    shown.open(pages / "film.html")
+    picture = "document.querySelector('.stage canvas').toDataURL()"
+    shown.wait(f"{ROOT} && {ROOT}.player.episode.scenes[0].images.every((image) => image.naturalWidth)")
+    for key, grey in (("Home", 0), ("End", 180)):
+        shown.press(key)
+        photo = np.asarray(Image.open(io.BytesIO(base64.b64decode(shown.run(picture).partition(",")[2]))))
+        np.testing.assert_allclose(photo[9, 9], [grey, grey, grey, 255], atol=3)
+    assert "agent 1" in shown.run("document.querySelector('.aside').textContent")
     assert shown.problems == []
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import dataclasses
+import io
+
 import jax
 import numpy as np
 import pytest
+from PIL import Image
 
 from merlax.core.networks import TeamPolicy
 from merlax.core.players import PolicyPlayer
@@ -57,6 +62,16 @@ def test_observations_beyond_all_bounds_are_left_out(one, monkeypatch):
     monkeypatch.setattr(replay, "MOST_SEEN", 10)
     (shown,) = told([replay.Episode(0, (one,))])["episodes"][0]["scenes"]
     assert shown["told"][0]["obs"] is None
+
+
+def test_pictures_of_the_worlds_own_are_small_and_in_their_order(one):
+    greys = np.linspace(0, 200, 3).astype(np.uint8)
+    filmed = dataclasses.replace(one, frames=np.broadcast_to(greys[:, None, None, None], (3, 300, 600, 3)))
+    (shown,) = told([replay.Episode(0, (filmed,))])["episodes"][0]["scenes"]
+    images = [Image.open(io.BytesIO(base64.b64decode(letters))) for letters in shown["pictures"]]
+    assert [image.size for image in images] == 3 * [(480, 240)]
+    found = [np.asarray(image.convert("L")).mean() for image in images]
+    np.testing.assert_allclose(found, greys, atol=2)
 
 
 def test_ten_episodes_of_the_largest_team_are_below_a_megabyte():

@@ -95,23 +95,29 @@ class Cinema(Countdown):
     def film(self, states: Any) -> np.ndarray:
         if self.torn:
             raise RuntimeError("the film is torn")
-        return np.zeros((len(states["time"]), 4, 6, 3), np.uint8)
+        return np.broadcast_to(states["time"].astype(np.uint8)[:, None, None, None], (len(states["time"]), 4, 6, 3))
 
 
 PLAYED = dataclasses.replace(still(4 * [[(0.0, 0.0)]]), states={"time": np.arange(4)})
 
 
-def test_a_world_that_films_itself_is_shown_by_its_pictures_where_a_film_is_made():
-    assert scene(Cinema(), PLAYED).frames is None
-    filmed = scene(Cinema(), PLAYED, filmed=True)
+def test_a_world_that_films_itself_is_shown_by_its_pictures():
+    filmed = scene(Cinema(), PLAYED)
     assert filmed.frames is not None
     assert filmed.frames.shape == (4, 4, 6, 3)
     assert not filmed.table
+    assert [filmed.frame(t)[0, 0, 0] for t in range(4)] == [0, 1, 2, 3]
+
+
+def test_of_fewer_pictures_than_instants_the_nearest_is_shown_and_both_ends_are_there():
+    filmed = scene(Cinema(), PLAYED, pictures=2)
+    assert filmed.frames is not None
+    assert [filmed.frame(t)[0, 0, 0] for t in range(4)] == [0, 0, 3, 3]
 
 
 def test_where_it_fails_its_state_is_shown(monkeypatch):
     monkeypatch.setattr(Cinema, "torn", True)
     with pytest.warns(UserWarning, match=r"cannot be filmed \(RuntimeError: the film is torn\)"):
-        shown = scene(Cinema(), PLAYED, filmed=True)
+        shown = scene(Cinema(), PLAYED)
     assert shown.frames is None
     assert shown.table

@@ -23,7 +23,7 @@ from merlax.types import UserError
 
 POINTS = 240  # of a curve
 SMOOTH = 0.05  # share of a run that running means reach back over
-EPISODES = 3  # of a best team
+EPISODES, PICTURES = 3, 100  # of a best team; in all, where the world draws itself
 _SCORES = ("champion_score", "best_fitness", "mean_fitness", "learner_score", "tuned_score", "opponent_score")
 _RESAMPLED = 12  # methods that are compared pair by pair: each pair takes some milliseconds
 
@@ -238,7 +238,7 @@ def _replay(run: Gathered, env: Env | None, notes: list[str]) -> dict[str, Any] 
     """The best team's episodes; a world whose code is not here, or a run without a champion, has none to show."""
     try:
         opened = reader.load(run.path, None if env is None else reader.env_like(run.path, env))
-        episodes = replays.episodes([opened], 0, EPISODES)
+        episodes = replays.episodes([opened], 0, EPISODES, pictures=PICTURES)
         return figures.replay_data(opened.title, replays.subtitle([opened]), episodes)
     except UserError as error:
         notes.append(f"There is no replay of {run.world}: {error}")

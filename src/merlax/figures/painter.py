@@ -44,7 +44,7 @@ class Painter:
         if scene.table:
             self._shows.append(self._add_table())
         if scene.frames is not None:
-            self._shows.append(self._add_frames(scene.frames, low, size))
+            self._shows.append(self._add_frames(low, size))
 
     def show(self, t: int, *, tail: int) -> None:
         """Show instant `t`, with trails that go back over `tail` steps."""
@@ -58,13 +58,14 @@ class Painter:
         for show in self._shows:
             show(t)
 
-    def _add_frames(self, frames: np.ndarray, low: Float[np.ndarray, " 2"], size: float) -> Show:
+    def _add_frames(self, low: Float[np.ndarray, " 2"], size: float) -> Show:
         """Pictures of the world's own, as large as the view allows."""
-        height, width = np.array(frames.shape[1:3]) / max(frames.shape[1:3]) * size
+        shape = self.scene.frame(0).shape[:2]
+        height, width = np.array(shape) / max(shape) * size
         left, bottom = low[0] + (size - width) / 2, low[1] + (size - height) / 2
-        picture = self.ax.imshow(frames[0], extent=(left, left + width, bottom, bottom + height))
+        picture = self.ax.imshow(self.scene.frame(0), extent=(left, left + width, bottom, bottom + height))
         self.ax.set(xlim=(low[0], low[0] + size), ylim=(low[1], low[1] + size))
-        return lambda t: picture.set_data(frames[t])
+        return lambda t: picture.set_data(self.scene.frame(t))
 
     def colors(self, mark: Points) -> Float[np.ndarray, "thing 3"]:
         return palette.colors(mark.color, mark.position.shape[1], contest=self.scene.contest)

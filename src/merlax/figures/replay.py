@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import html
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from merlax.envs.drawing import Circles, Labels, Mark, Points
 from merlax.figures import page, palette
 from merlax.figures.scene import Scene, Told, view
-from merlax.types import UserError
 
 LONGEST = 2000  # instants of an episode that are kept; of longer ones every second, third, …
+PIXELS, QUALITY = 480, 60  # a picture of a world that draws itself: its longer side; of 100
 MOST_SEEN = 3_000_000  # numbers of observations in a page: about a megabyte, and often much less
 
 
@@ -71,8 +74,6 @@ def make_replay(title: str, subtitle: str, episodes: Sequence[Episode]) -> Repla
 
 def replay_data(title: str, subtitle: str, episodes: Sequence[Episode]) -> dict[str, Any]:
     """All that a page needs to play these episodes."""
-    if any(scene.frames is not None for episode in episodes for scene in episode.scenes):
-        raise UserError("This world draws itself, which a page cannot show; choose .gif, .mp4 or .png.")
     seen = sum(told.obs.size for episode in episodes for scene in episode.scenes for told in scene.told
                if told.obs is not None)  # fmt: skip
     return {
@@ -109,7 +110,16 @@ def _scene(scene: Scene, with_obs: bool) -> dict[str, Any]:
         ],
         "told": [_told(told, kept, with_obs) for told in scene.told],
         "table": [{"name": name, "values": values[kept]} for name, values in scene.table],
+        "pictures": [] if scene.frames is None else list(map(_picture, scene.frames)),
     }  # fmt: skip
+
+
+def _picture(frame: np.ndarray) -> str:
+    """Small enough that a page of them can be sent."""
+    image, file = Image.fromarray(frame), io.BytesIO()
+    image.thumbnail((PIXELS, PIXELS))
+    image.save(file, "WEBP", quality=QUALITY)
+    return base64.b64encode(file.getvalue()).decode()
 
 
 def _mark(mark: Mark, scene: Scene, kept: np.ndarray) -> dict[str, Any]:

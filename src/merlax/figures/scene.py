@@ -42,7 +42,7 @@ class Scene:
     told: tuple[Told, ...] = ()  # by side
     table: tuple[tuple[str, np.ndarray], ...] = ()  # the state's numbers [time, number], where nothing can be drawn
     label: str = ""  # whose episode it is, where there are several
-    frames: np.ndarray | None = None  # [time, height, width, 3]: pictures of a world that draws itself
+    frames: np.ndarray | None = None  # [time, height, width, 3]: pictures of a world that draws itself, not all perhaps
 
     @property
     def steps(self) -> int:
@@ -52,6 +52,11 @@ class Scene:
     def contest(self) -> bool:
         return len(self.told) > 1 or any(getattr(mark, "side", None) == 1 for mark in self.drawing.marks)
 
+    def frame(self, t: int) -> np.ndarray:
+        """The picture that is nearest to an instant."""
+        assert self.frames is not None
+        return self.frames[round(t * (len(self.frames) - 1) / max(1, self.steps))]
+
     @property
     def headline(self) -> str:
         """How it ended."""
@@ -59,15 +64,20 @@ class Scene:
         return f"score {self.final:.2f} after {self.steps} steps{more}"
 
 
-def scene(env: Env, trace: Trace, label: str = "", *, filmed: bool = False) -> Scene:
-    """Let a world draw an episode, or find in its state what can be drawn; `filmed`: by its own pictures."""
+def scene(env: Env, trace: Trace, label: str = "", *, pictures: int | None = None) -> Scene:
+    """Let a world draw an episode, or find in its state what can be drawn.
+
+    A world of another library is shown by its own pictures where it makes some: at most so many, evenly spaced in time,
+    or one of every instant.
+    """
     steps = int(trace.steps)
     states = jax.tree.map(lambda leaf: found.plain(leaf)[: steps + 1], trace.states)
     drawing, table, frames = _drawing(env, states), (), None
-    if isinstance(env, Outside):
-        drawing, frames = Drawing(marks=(), title=env.name), states["frame"]
-    elif filmed and drawing is None and isinstance(env, Filmed) and (frames := _film(env, states)) is not None:
-        drawing = Drawing(marks=(), title=env.name)
+    if drawing is None and isinstance(env, Outside | Filmed):
+        number = steps + 1 if pictures is None else min(max(1, pictures), steps + 1)
+        shown = np.round(np.linspace(0, steps, number)).astype(int)
+        frames = _film(env, jax.tree.map(lambda leaf: leaf[shown], states))
+        drawing = None if frames is None else Drawing(marks=(), title=env.name)
     if drawing is None:
         drawing = found.drawing(env, states)
         table = () if drawing.marks else found.table(states)
@@ -94,8 +104,10 @@ def _drawing(env: Env, states: Any) -> Drawing | None:
     return drawing
 
 
-def _film(env: Filmed, states: Any) -> np.ndarray | None:
+def _film(env: Outside | Filmed, states: Any) -> np.ndarray | None:
     """A world's own pictures; where another library fails to make them, there is still the state."""
+    if isinstance(env, Outside):
+        return states["frame"]
     try:
         return env.film(states)
     except Exception as error:

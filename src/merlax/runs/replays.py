@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from merlax import config, figures
+from merlax.envs.drawing import Filmed
+from merlax.envs.outside import Outside
 from merlax.figures import Replay, style
 from merlax.figures.page import SUFFIX
 from merlax.runs import evaluation, reader, teams
@@ -14,12 +16,15 @@ from merlax.runs.teams import Lineup
 from merlax.types import UserError
 
 EPISODES = 5  # of a page, unless somebody says so
+EPISODES_IN_PICTURES, PICTURES = 1, 300  # where a world draws itself, which takes long; and pictures of all of them
 MOST_EPISODES = 100
 
 
 def replay(runs: Sequence[Run | Lineup], seed: int = 0, number: int | None = None) -> Replay:
     """A page that plays the same instances as every team plays them."""
-    found = episodes(runs, seed, EPISODES if number is None else number)
+    if number is None:
+        number = EPISODES_IN_PICTURES if isinstance(runs[0].env, Outside | Filmed) else EPISODES
+    found = episodes(runs, seed, number, pictures=PICTURES)
     return figures.make_replay(runs[0].title, subtitle(runs), found)
 
 
@@ -34,20 +39,25 @@ def render(runs: Sequence[Run | Lineup], out: Path, seed: int = 0, number: int |
     if paged:
         replay(runs, seed, number).save(out)
     else:
-        figures.render(episodes(runs, seed, 1, filmed=True)[0].scenes, out)
+        figures.render(episodes(runs, seed, 1)[0].scenes, out)
 
 
-def episodes(runs: Sequence[Run | Lineup], seed: int, number: int, *, filmed: bool = False) -> list[figures.Episode]:
-    """The same instances as every team plays them, each from a seed of its own."""
+def episodes(
+    runs: Sequence[Run | Lineup], seed: int, number: int, *, pictures: int | None = None
+) -> list[figures.Episode]:
+    """The same instances as every team plays them, each from a seed of its own.
+
+    Of a world that draws itself there are at most so many pictures in all, or those of every instant.
+    """
     if not 1 <= number <= MOST_EPISODES:
         raise UserError(f"episodes is {number}; choose a whole number from 1 to {MOST_EPISODES}.")
     _refuse_others(runs)
-    labels = names(runs)
+    labels, each = names(runs), pictures and max(1, pictures // (number * len(runs)))
     return [
         figures.Episode(
             at,
             tuple(
-                figures.scene(run.env, evaluation.trace(run, at), label, filmed=filmed)
+                figures.scene(run.env, evaluation.trace(run, at), label, pictures=each)
                 for run, label in zip(runs, labels, strict=True)
             ),
         )

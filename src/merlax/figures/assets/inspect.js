@@ -1,10 +1,12 @@
 "use strict";
 // What is beside the picture: an agent that somebody points at, the numbers of a state, or the legend.
 merlax.inspect = (scene, time, chosen, aside) => {
-  const key = chosen ? `${chosen.mark.name} ${chosen.index}` : scene.table.length ? "table" : "legend";
-  if (aside.dataset.showing !== key || key === "table") {
+  const still = scene.table.length ? "table" : scene.pictures.length && scene.told.length ? "paid" : "legend";
+  const cards = { table: () => [merlax.tableCard(scene, time)], paid: () => merlax.paidCard(scene, time), legend: () => merlax.legendCard(scene) };
+  const key = chosen ? `${chosen.mark.name} ${chosen.index}` : still;
+  if (aside.dataset.showing !== key || (!chosen && still !== "legend")) {
     aside.dataset.showing = key;
-    aside.replaceChildren(...(chosen ? merlax.agentCard(scene, chosen) : scene.table.length ? [merlax.tableCard(scene, time)] : merlax.legendCard(scene)));
+    aside.replaceChildren(...(chosen ? merlax.agentCard(scene, chosen) : cards[still]()));
   }
   if (chosen) merlax.fillAgent(scene, Math.floor(time), chosen, aside);
 };
@@ -50,16 +52,25 @@ merlax.fillAgent = (scene, t, { mark, index }, aside) => {
   if (part("rose")) once(part("rose"), (context, width, height) => merlax.rose(context, width, height, scene, mark, row(told.obs)));
   if (part("obs")) once(part("obs"), (context, width, height) => merlax.bars(context, width, height, row(told.obs), color));
   if (part("action")) once(part("action"), (context, width, height) => merlax.levels(context, width, height, row(told.action), color));
+  part("paid").replaceChildren(...merlax.paid(t, [["agent", told.agent, index], ["team", told.team, 0]]));
+};
+
+// What whoever is named was paid: in the step that led to an instant, and so far.
+merlax.paid = (t, named) => {
   const gain = (array, i) => {
     const now = array[merlax.instant(array, t) + i], before = array[merlax.instant(array, Math.max(0, t - 1)) + i];
     return [merlax.number(now - before), merlax.number(now)];
   };
   const line = (name, cells, kind = "") => [name, ...cells].map((text, k) => merlax.el(k ? "dd" : "dt", { class: kind }, text));
-  part("paid").replaceChildren(
-    ...line("reward", ["this step", "so far"], "head"),
-    ...line("agent", gain(told.agent, index)),
-    ...line("team", gain(told.team, 0)),
-  );
+  return [...line("reward", ["this step", "so far"], "head"), ...named.flatMap(([name, array, i]) => line(name, gain(array, i)))];
+};
+
+// Beside pictures, where nobody can be pointed at: everybody's rewards.
+merlax.paidCard = (scene, time) => {
+  const agents = scene.told.flatMap(({ agent }) => Array.from({ length: agent.shape[1] }, (_, i) => [agent, i]));
+  const named = agents.map(([array, i], k) => [`agent ${k + 1}`, array, i]);
+  const list = merlax.el("dl", {}, ...merlax.paid(Math.floor(time), [...named, ["team", scene.told[0].team, 0]]));
+  return [merlax.el("h2", {}, scene.label ? `Rewards, ${scene.label}` : "Rewards"), list, merlax.keysHint()];
 };
 
 merlax.rose = (context, width, height, scene, mark, seen) => {
@@ -150,11 +161,15 @@ merlax.legendCard = (scene) => {
       else painter.dot(context, 11, 11, color, lit, mark.lit !== null);
     });
   }
-  const keys = [["space", "play or pause"], ["← →", "step"], ["home end", "first, last"], ["↑ ↓", "slower, faster"], ["[ ]", "episode"], ["t", "long trails"], ["d", "dark or light"]];
   const agents = scene.marks.some((mark) => mark.side !== null && mark.side !== undefined && scene.told[mark.side]);
   return [
     merlax.el("h2", {}, "Legend"), list,
     agents ? merlax.el("p", { class: "muted small hint" }, "Point at an agent, or tap it, for what it sees, does and is paid.") : null,
-    merlax.el("p", { class: "keys" }, ...keys.flatMap(([key, what]) => [...key.split(" ").flatMap((k) => [merlax.el("kbd", {}, k), " "]), `${what}\u2003`])),
+    merlax.keysHint(),
   ].filter((part) => part !== null);
+};
+
+merlax.keysHint = () => {
+  const keys = [["space", "play or pause"], ["← →", "step"], ["home end", "first, last"], ["↑ ↓", "slower, faster"], ["[ ]", "episode"], ["t", "long trails"], ["d", "dark or light"]];
+  return merlax.el("p", { class: "keys" }, ...keys.flatMap(([key, what]) => [...key.split(" ").flatMap((k) => [merlax.el("kbd", {}, k), " "]), `${what}\u2003`]));
 };

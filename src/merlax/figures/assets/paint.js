@@ -38,6 +38,7 @@ merlax.Painter = class {
   draw(context, size, time, chosen) {
     this.place(size);
     this.ground(context);
+    this.picture(context, time);
     const things = this.scene.marks.filter((mark) => mark.kind !== "labels");
     for (const mark of things) if (mark.trail) this.trails(context, mark, time);
     if (chosen) this.sectors(context, time, chosen);
@@ -46,6 +47,18 @@ merlax.Painter = class {
       else this.things(context, mark, time);
     }
     if (chosen) this.halo(context, time, chosen);
+  }
+
+  // What a world draws of itself: the picture nearest to an instant, as large as there is room.
+  picture(context, time) {
+    const { images, times } = this.scene;
+    if (!images || !images.length) return;
+    const step = times[Math.floor(time)], last = times[times.length - 1];
+    const image = images[Math.round((step * (images.length - 1)) / Math.max(1, last))];
+    if (!image.naturalWidth) return;
+    const scale = this.size / Math.max(image.naturalWidth, image.naturalHeight);
+    const width = scale * image.naturalWidth, height = scale * image.naturalHeight;
+    context.drawImage(image, (this.size - width) / 2, (this.size - height) / 2, width, height);
   }
 
   ground(context) {

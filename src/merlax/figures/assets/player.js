@@ -61,6 +61,12 @@ merlax.Player = class {
   }
 
   stage(scene) {
+    scene.images ??= scene.pictures.map((letters) => {
+      const image = new Image();
+      image.onload = () => { if (!this.playing) this.show(); };
+      image.src = `data:image/webp;base64,${letters}`;
+      return image;
+    });
     const painter = new merlax.Painter(scene, this.episode.view);
     painter.tail = this.long ? 1e6 : 14;
     const canvas = merlax.el("canvas", { role: "img", "aria-label": `${scene.title || "Episode"}: ${scene.headline}` });
@@ -117,7 +123,7 @@ merlax.Player = class {
     let before = performance.now();
     const tick = (now) => {
       if (!this.playing || !this.root.isConnected) return;
-      const passed = Math.min(0.1, (now - before) / 1000);
+      const passed = Math.max(0, Math.min(0.1, (now - before) / 1000)); // the first frame may have begun before
       before = now;
       this.advance(passed);
       requestAnimationFrame(tick);
