@@ -20,9 +20,11 @@ quick: .venv/installed-dev
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder -m 'not slow'
 
-# The site, in site/docs/index.html; a warning is an error. The pages link to results and examples, so these lie beside it.
+# The site, in site/docs/index.html; a warning is an error. The pages link to results and examples, so these lie beside it;
+# what they play is made from champions/.
 docs: .venv/installed-docs
 	rm -rf site
+	$(BIN)/python docs/tools/replays.py --pages
 	$(BIN)/zensical build --clean --strict
 	cp -r results examples champions site/
 

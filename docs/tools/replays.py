@@ -2,6 +2,7 @@
 
     python docs/tools/replays.py              # all worlds
     python docs/tools/replays.py rover-3      # some
+    python docs/tools/replays.py --pages      # no films: as `make docs` does, for the pages are not committed
 
 The trained teams are those of champions/, on some pages beside a hand rule. The films show the same team beside one
 whose network was never trained, on the same instance.
@@ -52,25 +53,31 @@ def untrained(team: Run | Lineup) -> Lineup:
     return Lineup("untrained", "untrained", team.env, PolicyPlayer(policy), team.opponent)
 
 
-def make(world: str, shown: Shown) -> list[Path]:
-    """The page and the film of a world."""
-    team = teams.find(ROOT / "champions" / world)
+def make_page(world: str, team: Run | Lineup, shown: Shown) -> Path:
+    """The team's episodes, which play."""
     others = [] if shown.beside is None else [teams.beside(team, shown.beside)]
-    page = replays.replay([team, *others], shown.seed, EPISODES).save(ROOT / "docs" / "replays" / f"{world}.html")
+    return replays.replay([team, *others], shown.seed, EPISODES).save(ROOT / "docs" / "replays" / f"{world}.html")
+
+
+def make_film(world: str, team: Run | Lineup, shown: Shown) -> Path:
+    """The team beside an untrained one."""
     pair = {"trained": team, "untrained": untrained(team)}
     scenes = [scene(each.env, evaluation.trace(each, shown.seed), name) for name, each in pair.items()]
     film = ROOT / "docs" / "images" / "wall" / f"{world}.gif"
     episode.animate(scenes, film, pixels=PIXELS)
-    return [page, film]
+    return film
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("worlds", nargs="*", metavar="WORLD", help=f"of {', '.join(WORLDS)}; by default all")
-    chosen = arguments.parse_args().worlds or list(WORLDS)
+    arguments.add_argument("--pages", action="store_true", help="make no films")
+    asked = arguments.parse_args()
     devices.prepare()
-    for world in chosen:
-        for path in make(world, WORLDS[world]):
+    for world in asked.worlds or WORLDS:
+        team = teams.find(ROOT / "champions" / world)
+        for make in (make_page,) if asked.pages else (make_page, make_film):
+            path = make(world, team, WORLDS[world])
             print(f"{path.relative_to(ROOT)}  {path.stat().st_size:,} bytes")
 
 
