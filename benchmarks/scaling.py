@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from reporting import parser, report
 
 from merlax.experiments import cores, runner
 from merlax.experiments.backends import Local, Resources, choose
-from merlax.experiments.board import Status
+from merlax.experiments.board import Silence
 from merlax.experiments.spec import Job, Method, Task
 
 ROUNDS = 3
@@ -52,20 +52,6 @@ SIZES = {  # what is changed of EA on rover-3 (10 episodes, 6 agents, 36 sectors
     "sectors 144": {"--env.sectors": 144},
 }
 MERL_FRAMES = 200_000
-
-
-class Silent:
-    """A board that shows nothing, so that the JSON is all that is printed."""
-
-    def start(self, total: int, finished: int, workers: int) -> None: ...
-
-    def update(self, active: Sequence[Status], waiting: Sequence[Job]) -> None: ...
-
-    def finished(self, status: Status) -> None: ...
-
-    def failed(self, job: Job, reason: str) -> None: ...
-
-    def stop(self) -> None: ...
 
 
 def main() -> None:
@@ -201,7 +187,7 @@ def engines(folder: Path, rounds: int) -> dict[str, Any]:
         for name, engine in (("local", Local(resources)), ("ray", ray)):
             wanted = [Job(Task("two-rovers"), Method("MERL", "merl"), seed, 40_000) for seed in range(8)]
             began = time.monotonic()
-            outcome = runner.run(wanted, folder / f"{number}-{name}", Silent(), engine)
+            outcome = runner.run(wanted, folder / f"{number}-{name}", Silence(), engine)
             took[name].append(time.monotonic() - began)
             if len(outcome.finished) < len(wanted):
                 sys.exit(f"on {name}: {outcome.failed}")

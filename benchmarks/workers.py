@@ -12,31 +12,16 @@ from __future__ import annotations
 import csv
 import statistics
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from reporting import parser, report
 
 from merlax.experiments import cores, runner
 from merlax.experiments.backends import Local
-from merlax.experiments.board import Status
+from merlax.experiments.board import Silence
 from merlax.experiments.spec import Job, Method, Task
 
 ROUNDS = 3
-
-
-class Silent:
-    """A board that shows nothing, so that the JSON is all that is printed."""
-
-    def start(self, total: int, finished: int, workers: int) -> None: ...
-
-    def update(self, active: Sequence[Status], waiting: Sequence[Job]) -> None: ...
-
-    def finished(self, status: Status) -> None: ...
-
-    def failed(self, job: Job, reason: str) -> None: ...
-
-    def stop(self) -> None: ...
 
 
 def rate(folder: Path) -> float:
@@ -51,7 +36,7 @@ def measure(algorithm: str, world: str, frames: int, workers: int) -> float:
     """The rate of `workers` runs that train at the same time, all together."""
     jobs = [Job(Task(world), Method(algorithm, algorithm), seed, frames) for seed in range(1, workers + 1)]
     with tempfile.TemporaryDirectory() as root:
-        outcome = runner.run(jobs, Path(root), Silent(), Local(workers=workers))
+        outcome = runner.run(jobs, Path(root), Silence(), Local(workers=workers))
         if len(outcome.finished) < len(jobs):
             raise SystemExit(f"a run failed: {[failure.reason for failure in outcome.failed]}")
         return sum(rate(Path(root) / job.folder) for job in jobs)

@@ -24,8 +24,32 @@ from merlax.types import UserError, suggest
 
 
 @dataclasses.dataclass(frozen=True)
-class TrainOptions:
-    """What every run has; the world's parameters and the algorithm's settings join them."""
+class MakingOptions:
+    """How a run is made, be it new or continued."""
+
+    track: Literal["wandb", "trackio"] | None = None
+    """Report to Weights & Biases or trackio, too (pip install 'merlax[wandb]')."""
+    checkpoint_every: float = EVERY_SECONDS
+    """Seconds between two checkpoints; 0: after every generation."""
+    keep_checkpoint: bool = True
+    """Keep the last one when the run is finished, so that `merlax resume --frames` can extend it."""
+    ignore_memory: bool = False
+    """Begin even if the run does not seem to fit into this machine's memory."""
+    distributed: bool = False
+    """One run by several processes, as srun, mpirun or Kubernetes starts them: they share the rollouts."""
+    coordinator: str | None = None
+    """The same without these: host:port of process 0 …"""
+    processes: int | None = None
+    """… how many processes there are …"""
+    process: int | None = None
+    """… and which one this is, from 0."""
+    quiet: bool = False
+    """Show no progress."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _PlanningOptions:
+    """Which run is made."""
 
     algorithm: str = "merl"
     """How to train: merl, ea, es, td3, ddpg, matd3, maddpg, or module:Name for one of your own."""
@@ -55,26 +79,14 @@ class TrainOptions:
     """JSON or TOML file with any part of what a run's config.json says; options given here count more."""
     go_on: bool = False
     """If --out holds this very run, go on where it was interrupted, and do nothing if it is finished."""
-    track: Literal["wandb", "trackio"] | None = None
-    """Report to Weights & Biases or trackio, too (pip install 'merlax[wandb]')."""
-    checkpoint_every: float = EVERY_SECONDS
-    """Seconds between two checkpoints; 0: after every generation."""
-    keep_checkpoint: bool = True
-    """Keep the last one when the run is finished, so that `merlax resume --frames` can extend it."""
-    ignore_memory: bool = False
-    """Begin even if the run does not seem to fit into this machine's memory."""
-    distributed: bool = False
-    """One run by several processes, as srun, mpirun or Kubernetes starts them: they share the rollouts."""
-    coordinator: str | None = None
-    """The same without these: host:port of process 0 …"""
-    processes: int | None = None
-    """… how many processes there are …"""
-    process: int | None = None
-    """… and which one this is, from 0."""
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainOptions(MakingOptions, _PlanningOptions):
+    """What every run has; the world's parameters and the algorithm's settings join them."""
+
     dry_run: bool = False
     """Check everything, say what the run would take, and end before it begins."""
-    quiet: bool = False
-    """Show no progress."""
 
 
 @dataclasses.dataclass(frozen=True)

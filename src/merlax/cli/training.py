@@ -7,18 +7,17 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from tyro.conf import Positional, arg
 
 from merlax import config
 from merlax.algorithms import presets
 from merlax.cli import sweeping
-from merlax.cli.options import read_request
+from merlax.cli.options import MakingOptions, read_request
 from merlax.cli.parsing import named_env, parse
 from merlax.core import devices
 from merlax.runs import hosts, memory, reader, session, terminal
-from merlax.runs.checkpoints import EVERY_SECONDS
 from merlax.runs.evaluation import Score
 from merlax.runs.loop import Ending
 from merlax.runs.reader import Run
@@ -77,7 +76,7 @@ def resume(args: Sequence[str]) -> int:
     """Continue a run that was interrupted, from its last checkpoint, as if it had never been; or extend one."""
 
     @dataclasses.dataclass(frozen=True)
-    class Options:
+    class Own:
         run: Annotated[Positional[Path], arg(metavar="RUN")]
         """A run folder."""
         frames: int | None = None
@@ -88,24 +87,9 @@ def resume(args: Sequence[str]) -> int:
         """The algorithm again as module:Name, if it is one of your own."""
         restart: bool = False
         """Start anew, from generation 0, and keep the old rows aside as progress.csv.1."""
-        track: Literal["wandb", "trackio"] | None = None
-        """Report to Weights & Biases or trackio, too."""
-        checkpoint_every: float = EVERY_SECONDS
-        """Seconds between two checkpoints; 0: after every generation."""
-        keep_checkpoint: bool = True
-        """Keep the last one when the run is finished, so that it can be extended once more."""
-        ignore_memory: bool = False
-        """Begin even if the run does not seem to fit into this machine's memory."""
-        distributed: bool = False
-        """By several processes, as srun, mpirun or Kubernetes starts them."""
-        coordinator: str | None = None
-        """The same without these: host:port of process 0 …"""
-        processes: int | None = None
-        """… how many processes there are …"""
-        process: int | None = None
-        """… and which one this is, from 0."""
-        quiet: bool = False
-        """Show no progress."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Options(MakingOptions, Own): ...
 
     o = parse(Options, "resume", args, resume.__doc__)
     hosts.join(_meeting(o))
