@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
 
+from merlax.figures import style
 from merlax.figures.comparison import compare, selection_rate
 from merlax.figures.series import Line, Panel, Reference
 from merlax.types import UserError
@@ -69,3 +71,13 @@ def test_nothing_to_draw_is_a_sentence(tmp_path):
         compare([Panel("w", ())], tmp_path / "c.png", title="")
     with pytest.raises(UserError, match="nothing to draw"):
         selection_rate([], tmp_path / "c.png", title="", expected=0.47)
+
+
+@pytest.mark.parametrize(("number", "columns", "axes"), [(5, 1, 1), (6, 2, 2), (7, 2, 2)])
+def test_many_worlds_stand_in_two_columns_each_with_its_frames(number, columns, axes, tmp_path):
+    compare([Panel(f"w{k}", (line("EA", 0.5),)) for k in range(number)], tmp_path / "c.svg", title="")
+    words = words_of(tmp_path / "c.svg")
+    assert words.count("<!-- million frames -->") == axes
+    assert all(f"<!-- w{k} -->" in words for k in range(number))
+    width = float(re.search(r'<svg[^>]* width="([\d.]+)pt"', (tmp_path / "c.svg").read_text())[1])
+    assert width == pytest.approx(72 * columns * style.COLUMN_WIDTH, rel=0.1)

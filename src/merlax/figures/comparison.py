@@ -15,7 +15,7 @@ from merlax.figures.labels import Label, number, write_labels
 from merlax.figures.series import Line, Panel, Reference, color
 from merlax.types import UserError
 
-_ROW = 1.75  # inches per panel
+_ROW, _MOST_ROWS = 1.75, 5  # inches per panel; panels below each other
 DASHES = (4, 3)  # a published number
 
 
@@ -23,15 +23,22 @@ def compare(panels: Sequence[Panel], out: Path, *, title: str, measure: str = "t
     """Draw a panel per world: a line per method in its 95% band, published numbers and hand rules dashed."""
     style.check_suffix(out, style.STILLS)
     _refuse_nothing(panels)
-    fig, axes = style.panels(len(panels), style.COLUMN_WIDTH, 0.65 + _ROW * len(panels))
+    columns = 1 if len(panels) <= _MOST_ROWS else 2
+    rows = -(-len(panels) // columns)
+    fig, axes = style.panels(rows, columns * style.COLUMN_WIDTH, 0.65 + _ROW * rows, columns=columns)
+    for ax in axes[len(panels) :]:
+        ax.set_visible(False)
     labels = {}
-    for ax, panel in zip(axes, panels, strict=True):
+    for ax, panel in zip(axes, panels, strict=False):
         labels[ax] = [draw_line(ax, line) for line in panel.lines] + draw_references(ax, panel.references)
         labels[ax] += draw_references(ax, panel.hand_rules, "")
         style.title(ax, panel.title)
         ax.set_ylabel(measure, fontsize=style.TEXT, color=style.INK)
         unit_scale(ax, [line.mean for line in panel.lines])
-    frames_axis(axes[-1], max(line.frames[-1] for panel in panels for line in panel.lines))
+    longest = max(line.frames[-1] for panel in panels for line in panel.lines)
+    for bottom in (axes[rows - 1], axes[len(panels) - 1]):
+        frames_axis(bottom, longest)
+        bottom.tick_params(labelbottom=True)
     style.headline(fig, title)
     write_labels(fig, labels)
     style.save(fig, out)

@@ -37,12 +37,19 @@ def figure(width: float = COLUMN_WIDTH, height: float = 2.4) -> tuple[Figure, Ax
 
 
 def panels(
-    rows: int, width: float, height: float, *, heights: Sequence[float] | None = None, same_scale: bool = True
+    rows: int,
+    width: float,
+    height: float,
+    *,
+    heights: Sequence[float] | None = None,
+    same_scale: bool = True,
+    columns: int = 1,
 ) -> tuple[Figure, list[Axes]]:
-    """An empty figure with axes below each other, equally high or as `heights` says, perhaps on the same scale."""
+    """An empty figure with axes below each other, column by column, equally high or as `heights` says, perhaps on the
+    same scale."""
     fig = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(fig)
-    axes = list(fig.subplots(rows, sharex=same_scale, height_ratios=heights, squeeze=False).flat)
+    axes = list(fig.subplots(rows, columns, sharex=same_scale, height_ratios=heights, squeeze=False).T.flat)
     for ax in axes:
         dress(ax)
     return fig, axes
