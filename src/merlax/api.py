@@ -315,7 +315,8 @@ def render(
         env: The world of a run again, if it is one of your own.
         team: A hand rule that plays instead of a champion, as for `evaluate`.
         compare: Another run on the same world, or the name of a hand rule, to be seen beside it on the same instances.
-        episodes: How many instances a page holds to choose from, 5 by default; a film or a picture shows one.
+        episodes: How many instances a page holds to choose from, 5 by default, or 1 of a world that another library
+            draws; a film or a picture shows one.
 
     Examples:
         >>> merlax.render("runs/tiny", "episode.png").exists()

@@ -102,3 +102,13 @@ def test_the_parts_of_a_long_work_come_with_a_bar_where_a_terminal_shows_it(erro
     assert list(terminal.bar(iter("abc"[:total]), total, "long work")) == list("abc"[:total])
     assert ("long work" in errors.getvalue()) is shows
     assert capsys.readouterr().out == ""  # which others may read
+
+
+@pytest.mark.parametrize(("errors", "shows"), [(Screen(), True), (io.StringIO(), False)], ids=["a terminal", "a file"])
+def test_long_work_shows_a_sign_of_life_where_a_terminal_shows_it(errors, shows, monkeypatch, capsys):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stderr", errors)
+    with terminal.busy("long work"):
+        pass
+    assert ("long work" in errors.getvalue()) is shows
+    assert capsys.readouterr().out == ""

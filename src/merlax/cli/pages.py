@@ -14,6 +14,7 @@ from merlax import api, envs
 from merlax.cli.parsing import parse
 from merlax.core import devices
 from merlax.experiments import watch as watching
+from merlax.runs import terminal
 
 
 def report(args: Sequence[str]) -> int:
@@ -29,7 +30,8 @@ def report(args: Sequence[str]) -> int:
         """The world again as module:World, if it is one of your own, so that its best team can be seen."""
 
     o = parse(Options, "report", args, report.__doc__)
-    notes = api.report(o.runs, o.out, None if o.env is None else envs.make(o.env))
+    with terminal.busy("reading runs and drawing …"):
+        notes = api.report(o.runs, o.out, None if o.env is None else envs.make(o.env))
     for note in notes:
         print(f"merlax: {note}", file=sys.stderr)
     print(o.out)

@@ -13,6 +13,7 @@ from tyro.conf import Positional, arg
 from merlax import api
 from merlax.cli.parsing import find_team, open_run, parse, parse_team, show
 from merlax.config import to_json
+from merlax.runs import terminal
 from merlax.runs.diagnosis import EPISODES, Finding
 from merlax.runs.evaluation import FINAL_EPISODES
 from merlax.runs.reader import SCRIPTED
@@ -148,7 +149,7 @@ def render(args: Sequence[str]) -> int:
         seed: int = 0
         """Seed of the instance; a page's next episodes have the next seeds."""
         episodes: int | None = None
-        """Episodes that a page holds to choose from; by default 5."""
+        """Episodes that a page holds to choose from; by default 5, or 1 of a world that another library draws."""
         compare: Path | None = None
         """Another run on the same world, or a hand rule of it, to be seen beside it on the same instances."""
         env: str | None = None
@@ -159,7 +160,9 @@ def render(args: Sequence[str]) -> int:
     other = o.compare
     if other is not None and not is_rule(first, other):
         other = open_run(other, o.env)
-    print(api.render(first, o.out, o.seed, compare=other, episodes=o.episodes))
+    with terminal.busy("playing and drawing …"):
+        drawn = api.render(first, o.out, o.seed, compare=other, episodes=o.episodes)
+    print(drawn)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -126,6 +127,13 @@ def bar(parts: Iterable[T], total: int, title: str) -> Iterator[T]:
     """The same parts of a long work, with a bar on standard error while they last, if a terminal shows it."""
     hidden = total < 2 or not sys.stderr.isatty()
     yield from track(parts, title, total, console=Console(stderr=True), transient=True, disable=hidden)
+
+
+@contextlib.contextmanager
+def busy(title: str) -> Iterator[None]:
+    """While something takes long of which nobody knows how far it is: a sign of life, if a terminal shows it."""
+    with Console(stderr=True).status(title) if sys.stderr.isatty() else contextlib.nullcontext():
+        yield
 
 
 def clock(seconds: float) -> str:
