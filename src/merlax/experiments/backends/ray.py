@@ -16,7 +16,7 @@ from merlax.experiments.backends.base import LOG, Order, Resources
 from merlax.runs import process
 from merlax.types import UserError
 
-NODE_SECONDS = 60.0  # for every node to say whether it sees the folder
+NODE_SECONDS = 120.0  # until a node must have answered, which starts a process for it and may be busy
 _KILLED = -9
 _PROBE = ".shared"
 
