@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -77,16 +78,27 @@ def arguments(process: int) -> str:
     return Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ")
 
 
-def head(root: Path, address: str, generations: int) -> subprocess.Popen[str]:
-    """A runner in a process of its own."""
-    command = [sys.executable, "-c", HEAD, str(root), str(generations)]
-    environment = os.environ | {"RAY_ADDRESS": address}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
+@pytest.fixture
+def head(cluster):
+    """Starts runners in processes of their own, none of which outlives the test."""
+    started = []
+
+    def start(root: Path, generations: int) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", HEAD, str(root), str(generations)]
+        environment = os.environ | {"RAY_ADDRESS": cluster}
+        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        started.append(subprocess.Popen(command, env=environment, **pipes))
+        return started[-1]
+
+    yield start
+    for process in started:
+        with process:
+            process.kill()
 
 
 def wait_for_rows(root: Path, number: int, process: subprocess.Popen[str]) -> None:
     """Until both runs have as many."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300  # a busy machine starts Ray's workers slowly
     folders = [root / job(seed).folder for seed in (1, 2)]
     while True:
         with contextlib.suppress(OSError):
@@ -99,18 +111,18 @@ def wait_for_rows(root: Path, number: int, process: subprocess.Popen[str]) -> No
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
-def test_workers_and_heads_are_killed_and_the_rows_are_those_of_this_machine(cluster, tmp_path):
+def test_workers_and_heads_are_killed_and_the_rows_are_those_of_this_machine(head, tmp_path):
     """One Ray worker is killed, then one run, then the head, which is started again."""
     root, generations = tmp_path / "there", 80
-    first = head(root, cluster, generations)
+    first = head(root, generations)
     wait_for_rows(root, 10, first)
     fakes.kill(fakes.parent(fakes.process_of(root / job(1).folder)))
     fakes.kill(fakes.process_of(root / job(2).folder))
     wait_for_rows(root, 30, first)
     fakes.kill(first.pid)
     first.communicate()
-    second = head(root, cluster, generations)
-    said, _ = second.communicate(timeout=240)
+    second = head(root, generations)
+    said, _ = second.communicate(timeout=480)
     assert said.splitlines()[-1] == "2 []", said
     wanted = [job(seed, frames=generations * fakes.GENERATION) for seed in (1, 2)]
     assert len(runner.run(wanted, tmp_path / "here", SilentBoard()).finished) == 2
@@ -119,7 +131,7 @@ def test_workers_and_heads_are_killed_and_the_rows_are_those_of_this_machine(clu
 
 
 @pytest.mark.slow
-def test_a_node_that_does_not_see_the_folder_is_named_before_anything_starts(cluster, tmp_path):
+def test_a_node_that_does_not_see_the_folder_is_named_before_anything_starts(cluster, head, tmp_path):
     """A third node, in whose eyes the folder is another one."""
     if shutil.which("unshare") is None or os.geteuid() != 0:
         pytest.skip("only root can mount")
@@ -129,7 +141,7 @@ def test_a_node_that_does_not_see_the_folder_is_named_before_anything_starts(clu
         "start", f"--address={cluster}", "--num-cpus=1", "--disable-usage-stats",
         wrap=("unshare", "--mount", "sh", "-c", hide),
     )  # fmt: skip
-    process = head(tmp_path / "runs", cluster, 1)
+    process = head(tmp_path / "runs", 1)
     said, _ = process.communicate(timeout=120)
     assert "does not see the folder" in said, said
     assert not list((tmp_path / "runs").iterdir())
