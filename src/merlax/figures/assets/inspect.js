@@ -1,5 +1,5 @@
 "use strict";
-// What is beside the picture: an agent that somebody points at, the numbers of a state, or the legend.
+// What is beside the picture: an agent that somebody points at, the numbers of a state, everybody's rewards, or the legend.
 merlax.inspect = (scene, time, chosen, aside) => {
   const still = scene.table.length ? "table" : scene.pictures.length && scene.told.length ? "paid" : "legend";
   const cards = { table: () => [merlax.tableCard(scene, time)], paid: () => merlax.paidCard(scene, time), legend: () => merlax.legendCard(scene) };
