@@ -18,6 +18,9 @@ from merlax.types import UserError
 from tests.support.own import RandomSearch
 
 
+TABLE_1 = {"discount": 0.95, "reward_scale": 1.0}
+
+
 def merl(name, world) -> Merl:
     algorithm = presets.preset(name, world)
     assert isinstance(algorithm, Merl)
@@ -124,15 +127,33 @@ def test_a_name_that_no_algorithm_has_is_refused():
         presets.preset("fast", None, "merll")
 
 
-@pytest.mark.parametrize("name", presets.PRESETS)
-def test_an_opponent_learns_by_ddpg_with_the_teams_sizes_and_table_1s_discount(name):
-    opponent, learner = presets.opponent(name, "predator-prey"), merl(name, "predator-prey").learners[0]
+@pytest.mark.parametrize(("name", "world"), [("paper", "predator-prey"), ("paper", None), ("fast", None)])
+def test_an_opponent_learns_by_ddpg_with_the_teams_sizes_and_table_1s_discount(name, world):
+    opponent, learner = presets.opponent(name, world), merl(name, world).learners[0]
     assert type(opponent) is OffPolicy
     options = {field.name for field in dataclasses.fields(Td3)}
     differ = {option for option in options if getattr(opponent.learner, option) != getattr(learner, option)}
-    ours = {"order"} if name == "paper" else {"discount", "reward_scale"}
-    assert differ == {"critics", "delay", "smoothing"} | ours
-    assert (opponent.learner.discount, opponent.learner.reward_scale) == (0.95, 1.0)
+    assert {"critics", "delay", "smoothing"} <= differ <= {"critics", "delay", "smoothing", "order", *TABLE_1}
+    assert {name: getattr(opponent.learner, name) for name in TABLE_1} == TABLE_1
+
+
+def test_a_particle_world_has_one_opponent_whatever_its_team_learns():
+    chased, deceived = (presets.opponent("fast", world) for world in ("predator-prey-hard", "physical-deception"))
+    assert chased == deceived
+    assert {name: getattr(chased.learner, name) for name in TABLE_1} == TABLE_1
+
+
+def test_two_learners_chase_a_prey_one_for_each_reward():
+    for world in ("predator-prey", "predator-prey-hard"):
+        assert [learner.reward for learner in merl("fast", world).learners] == ["agent", "global"]
+        assert [learner.reward for learner in merl("paper", world).learners] == ["agent"]
+    assert [learner.reward for learner in merl("fast", "keep-away").learners] == ["agent"]
+
+
+def test_ea_has_all_teams_where_merl_gives_some_up():
+    for world, teams in (("rover-3", 10), ("predator-prey", 10), ("keep-away", 10), ("two-rovers", 20)):
+        ea: Any = presets.preset("fast", world, "ea")
+        assert ea.population == teams
 
 
 @pytest.fixture

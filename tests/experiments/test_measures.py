@@ -37,14 +37,14 @@ def test_every_team_meets_every_opponent_and_the_scripted_one(trained, monkeypat
 
 
 @pytest.mark.slow
-def test_untrained_teams_meet_the_same_opponents_as_the_champion(trained, monkeypatch):
-    monkeypatch.setattr(measures, "TOUCH_EPISODES", 20)
-    monkeypatch.setattr(measures, "UNTRAINED", 2)
+def test_the_hand_rule_meets_the_same_opponents_as_the_champion(trained, monkeypatch):
+    monkeypatch.setattr(measures, "RULE_EPISODES", 20)
     jobs, root = trained
-    found = {(job.seed, name): value for job, name, value in measures.beside_untrained_teams(jobs, root)}
+    found = {(job.seed, name): value for job, name, value in measures.beside_the_hand_rule(jobs, root)}
     for job in jobs:
         for name, against in (("own", None), ("scripted", "scripted")):
             expected = merlax.evaluate(root / job.folder, episodes=20, against=against).mean
             assert found[job.seed, f"score_against_{name}"] == pytest.approx(expected)
-            assert found[job.seed, f"untrained_score_against_{name}"] >= 0.0  # touches are counted
+        rule = merlax.evaluate("predator-prey", team="scripted", episodes=20).mean
+        assert found[job.seed, "rule_against_scripted"] == pytest.approx(rule)
     assert len(found) == 8

@@ -32,7 +32,7 @@ def test_the_list_names_every_figure_the_papers_apart_from_ours(capsys):
     papers, ours = shown.split("ours: what it tells")
     for name in ("motivating", "rover-coupling", "scalarisation", "selection-rate", "es-population", "trajectories"):
         assert name in papers
-    for name in ("scores", "two-rovers-ea", "tune-particles", "touches"):
+    for name in ("scores", "two-rovers-ea", "tune-particles", "hand-rules"):
         assert f"\n{name} " in ours
 
 

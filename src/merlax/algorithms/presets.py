@@ -83,28 +83,53 @@ PAPER_PARTICLES_TD3 = dataclasses.replace(
 )
 PAPER_PARTICLES = dataclasses.replace(PAPER_ROVER, learners=(PAPER_PARTICLES_TD3,), explore_episodes=10)
 
-# Tuned on seeds 1 and 2 of predator-prey (`merlax reproduce tune-particles`, docs/algorithm.md).
-FAST_PARTICLES_TD3 = dataclasses.replace(
+# Rates and batch were tuned on seeds 1 and 2 of predator-prey (`merlax reproduce tune-particles`, docs/algorithm.md).
+FAST_PARTICLES_OPPONENT = dataclasses.replace(
     PAPER_PARTICLES_TD3,
     actor_rate=1e-3,
     critic_rate=2e-3,
-    discount=0.8,
-    reward_scale=10.0,
     batch=512,
     buffer=200_000,
     order="joint",
     updates_per_frame=0.02,
     action_penalty=0.002,
 )
+FAST_PARTICLES_TD3 = dataclasses.replace(
+    FAST_PARTICLES_OPPONENT,
+    discount=0.8,
+    reward_scale=10.0,
+    batch=64,
+    updates_per_frame=0.05,
+    action_penalty=0.0001,
+    critic_hidden=(100, 100, 100),
+    critic_normalised=True,
+    huber=0.1,
+    halving_rounds=20_000.0,
+)
 FAST_PARTICLES = dataclasses.replace(
     PAPER_PARTICLES,
     # An opponent that learns outdates what is known of a team, so the memory is shorter than the rovers'.
-    fitness=Fitness(episodes=10, memory=10, same_instances=True),
+    fitness=Fitness(episodes=10, memory=10, migrant_memory=10, same_instances=True),
     learners=(FAST_PARTICLES_TD3,),
+)
+# Here the two rewards differ: a second learner maximises the team's, from episodes in which the first one leads it to
+# the prey. (In the other two worlds the agents' rewards add up to the team's, or are the same.)
+FAST_PREDATORS = dataclasses.replace(
+    FAST_PARTICLES,
+    population=6,
+    selection=TournamentSelection(elites=2),
+    fitness=dataclasses.replace(FAST_PARTICLES.fitness, episodes=20),
+    learners=(
+        FAST_PARTICLES_TD3,
+        dataclasses.replace(FAST_PARTICLES_TD3, reward="global", reward_scale=1.0, discount=0.9),
+    ),
+    explore_episodes=50,
+    noise=0.6,
 )
 
 _MERL: dict[str, dict[str, Merl]] = {
     "particles": {"paper": PAPER_PARTICLES, "fast": FAST_PARTICLES},
+    "predator-prey": {"paper": PAPER_PARTICLES, "fast": FAST_PREDATORS},
     "rover": {"paper": PAPER_ROVER, "fast": FAST_ROVER},
     "own": {"paper": PAPER_ROVER, "fast": FAST_OWN},
     # Nothing is random in this world, so one episode tells a team's fitness, and what is hard in it is left to
@@ -121,11 +146,21 @@ _MERL: dict[str, dict[str, Merl]] = {
     },
 }
 
-_PARTICLES = ("predator-prey", "predator-prey-hard", "physical-deception", "keep-away")
+# Where MERL has fewer teams for something else's sake, EA has them all.
+_EA_HAS = {"rover": FAST_OWN, "predator-prey": FAST_PARTICLES}
+
+_FAMILIES = {
+    "predator-prey": "predator-prey",
+    "predator-prey-hard": "predator-prey",
+    "physical-deception": "particles",
+    "keep-away": "particles",
+    "two-rovers": "two-rovers",
+}
+_PARTICLES = ("predator-prey", "particles")
 _BASELINE_DISCOUNT = 0.97  # Table 2: MERL's learner sees 0.5, MATD3 and MADDPG 0.97; in Table 1 all see 0.95
 # Joint critics cost a dozen times MERL's: 8 rounds per 2,500 frames end a run of rover-3 within 12 minutes.
 _JOINT_UPDATES = 0.0032
-_JOINT_BATCH = 256  # at least: with so few rounds, small batches would starve them
+_JOINT_BATCH, _JOINT_PARTICLES_BATCH = 256, 512  # at least: with so few rounds, small batches would starve them
 
 
 def names() -> list[str]:
@@ -187,8 +222,7 @@ def preset(name: str, world: str | None, algorithm: str = "merl") -> Algorithm:
     if algorithm == "merl":
         return merl
     if algorithm == "ea":
-        # Where tuning takes the place of a part of the population, EA has it all.
-        whole = FAST_OWN if merl.tunes else merl
+        whole = _EA_HAS.get(family, merl) if name == "fast" else merl
         return Ea(**{field.name: getattr(whole, field.name) for field in dataclasses.fields(Ea)})
     if algorithm == "es":
         return Es(fitness_episodes=merl.fitness.episodes, same_instances=merl.fitness.same_instances)
@@ -199,13 +233,15 @@ def preset(name: str, world: str | None, algorithm: str = "merl") -> Algorithm:
 
 
 def opponent(name: str, world: str | None) -> OffPolicy:
-    """How a world's opponent learns: sizes, rates, batch and buffer as the team's learner (docs/open-values.md).
+    """How a world's opponent learns: in a world of the user's own as the team's learner (docs/open-values.md).
 
     Its rewards are of another size (a touch costs the prey 10), so that they and its discount are Table 1's.
     """
     merl = preset(name, world)
     own = {field: getattr(PAPER_PARTICLES_TD3, field) for field in ("discount", "reward_scale")}
-    return opponents.ddpg(dataclasses.replace(merl.learners[0], **own), merl.actor_hidden)
+    tuned = name == "fast" and _family(world) in _PARTICLES
+    learner = FAST_PARTICLES_OPPONENT if tuned else dataclasses.replace(merl.learners[0], **own)
+    return opponents.ddpg(learner, merl.actor_hidden)
 
 
 def _imported(name: str) -> Algorithm:
@@ -217,18 +253,16 @@ def _imported(name: str) -> Algorithm:
 
 
 def _family(world: str | None) -> str:
-    if world in _PARTICLES:
-        return "particles"
-    if world == "two-rovers":
-        return world
-    return "rover" if world is not None and world.startswith("rover-") else "own"
+    if world is None:
+        return "own"
+    return _FAMILIES.get(world, "rover" if world.startswith("rover-") else "own")
 
 
 def _gradient(merl: Merl, algorithm: str, family: str) -> Gradient:
-    """MERL's learner alone, with what the method's name says."""
-    learner = merl.learners[0]
-    changes: dict[str, Any] = {"reward": "agent" if family == "particles" else "mixed"}  # as in the paper
-    if family != "particles":
+    """MERL's first learner alone, with what the method's name says."""
+    learner, particles = merl.learners[0], family in _PARTICLES
+    changes: dict[str, Any] = {"reward": "agent" if particles else "mixed"}  # as in the paper
+    if not particles:
         changes |= {"discount": _BASELINE_DISCOUNT}
     if algorithm in ("ddpg", "maddpg"):
         changes |= opponents.DDPG
@@ -237,10 +271,11 @@ def _gradient(merl: Merl, algorithm: str, family: str) -> Gradient:
         updates = learner.updates_per_frame if as_printed else _JOINT_UPDATES
         changes |= {"critic": "joint", "order": "joint", "updates_per_frame": updates}
         changes |= {"critic_hidden": (300, 300)}
-        changes |= {"critic_normalised": False, "batch": max(learner.batch, _JOINT_BATCH)}
+        batch = _JOINT_PARTICLES_BATCH if particles else _JOINT_BATCH
+        changes |= {"critic_normalised": False, "batch": max(learner.batch, batch)}
     return Gradient(
         learner=dataclasses.replace(learner, **changes),
         actor_hidden=merl.actor_hidden,
-        explore_episodes=10 if family == "particles" else 50,  # Tables 1 and 2
+        explore_episodes=10 if particles else 50,  # Tables 1 and 2
         noise=merl.noise,
     )

@@ -6,19 +6,14 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-import jax
 import numpy as np
 
-from merlax.algorithms.evolutionary import random_teams
 from merlax.core import devices
-from merlax.core.players import Player, PolicyPlayer, ScriptedPlayer
-from merlax.core.rollout import Field
 from merlax.experiments.spec import Job
 from merlax.runs import crossplay, evaluation, reader
-from merlax.runs.reader import OPPONENT, SCRIPTED, TEAM, Run
+from merlax.runs.reader import SCRIPTED
 
-CROSSPLAY_EPISODES, TOUCH_EPISODES = 500, 1000
-UNTRAINED = 20  # teams
+CROSSPLAY_EPISODES, RULE_EPISODES = 500, 1000
 
 
 def against_each_other(jobs: Sequence[Job], root: Path) -> Iterator[tuple[Job, str, float]]:
@@ -36,21 +31,13 @@ def against_each_other(jobs: Sequence[Job], root: Path) -> Iterator[tuple[Job, s
             yield job, "score_against_scripted", line[matrix.opponents.index(SCRIPTED)].mean
 
 
-def beside_untrained_teams(jobs: Sequence[Job], root: Path) -> Iterator[tuple[Job, str, float]]:
-    """The champion and untrained teams on the same instances: against the run's own opponent, and the scripted one."""
+def beside_the_hand_rule(jobs: Sequence[Job], root: Path) -> Iterator[tuple[Job, str, float]]:
+    """The champion and the world's hand rule on the same instances: against the scripted opponent, and the run's own."""
     devices.prepare()
     for job in jobs:
         run = reader.load(root / job.folder)
-        assert run.opponent is not None, "only contests are measured like this"
-        layers = tuple(run.config["settings"]["actor_hidden"])
-        teams = random_teams(jax.random.key(job.seed), run.env.sides[TEAM], layers, UNTRAINED)
-        untrained = [PolicyPlayer(jax.tree.map(lambda leaf, i=i: leaf[i], teams)) for i in range(UNTRAINED)]
-        for name, opponent in (("own", run.opponent), ("scripted", ScriptedPlayer(OPPONENT))):
-            yield job, f"score_against_{name}", _score(run, PolicyPlayer(run.champion), opponent)
-            scores = [_score(run, team, opponent) for team in untrained]
-            yield job, f"untrained_score_against_{name}", float(np.mean(scores))
-
-
-def _score(run: Run, team: Player, opponent: Player) -> float:
-    field = Field(run.env, (opponent,))
-    return evaluation.evaluate(evaluation.evaluation_key(0), field, team, TOUCH_EPISODES).mean
+        matrix = crossplay.play(evaluation.evaluation_key(0), [run], RULE_EPISODES)
+        for who, line in zip(("score", "rule"), matrix.scores, strict=True):
+            own, scripted = line
+            yield job, f"{who}_against_own", own.mean
+            yield job, f"{who}_against_scripted", scripted.mean
