@@ -57,7 +57,6 @@ EXPERIMENTS = (
             LEARNER,
             _without("no tuning", tuning={"pairs": 0}, population=10, selection={"elites": 4}),
             _without("one role", tuning={"roles": 1}),
-            _without("three roles", tuning={"roles": 3}),
             _without("a role each", tuning={"roles": 6}),
             _without("inputs apart", tuning={"reach": 0.0}),
             _without("the paper's critic", learners=[_PLAIN_CRITIC]),
