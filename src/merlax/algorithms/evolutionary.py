@@ -6,6 +6,7 @@ import dataclasses
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from merlax.algorithms.base import Algorithm
@@ -57,7 +58,9 @@ class Evolutionary(Algorithm):
         key_select, key_evolve = jax.random.split(key)
         record = self.fitness.extend(record, newest)
         selected = self.selection(key_select, record.mean, self.population - self.num_migrants)
-        best = fitness.champion(record, selected.elites)
+        migrants = jnp.arange(self.population - self.num_migrants, self.population)  # known, though they may not stay
+        candidates = jnp.concatenate([selected.elites, migrants])
+        best = fitness.champion(record, candidates, self.fitness.caution)
         champion = jax.tree.map(lambda leaf: leaf[best], teams)
 
         operations = self.crossover, self.mutation

@@ -108,20 +108,23 @@ FAST_PARTICLES_TD3 = dataclasses.replace(
 )
 FAST_PARTICLES = dataclasses.replace(
     PAPER_PARTICLES,
-    # An opponent that learns outdates what is known of a team, so the memory is shorter than the rovers'.
-    fitness=Fitness(episodes=10, memory=10, migrant_memory=10, same_instances=True),
+    # An opponent that learns outdates what is known of a team, so the memory is shorter than the rovers'. Touches are
+    # rare: twenty episodes may show a poor team as the best.
+    fitness=Fitness(episodes=10, memory=10, migrant_memory=10, caution=5.0, same_instances=True),
     learners=(FAST_PARTICLES_TD3,),
 )
 # Here the two rewards differ: a second learner maximises the team's, from episodes in which the first one leads it to
-# the prey. (In the other two worlds the agents' rewards add up to the team's, or are the same.)
+# the prey. (In the other two worlds the agents' rewards add up to the team's, or are the same.) What it learns of one
+# prey's habits must not be all that it knows, so replay reaches back to earlier preys.
+_FAST_PREDATORS_TD3 = dataclasses.replace(FAST_PARTICLES_TD3, buffer=PAPER_PARTICLES_TD3.buffer)
 FAST_PREDATORS = dataclasses.replace(
     FAST_PARTICLES,
     population=6,
     selection=TournamentSelection(elites=2),
     fitness=dataclasses.replace(FAST_PARTICLES.fitness, episodes=20),
     learners=(
-        FAST_PARTICLES_TD3,
-        dataclasses.replace(FAST_PARTICLES_TD3, reward="global", reward_scale=1.0, discount=0.9),
+        _FAST_PREDATORS_TD3,
+        dataclasses.replace(_FAST_PREDATORS_TD3, reward="global", reward_scale=1.0, discount=0.9),
     ),
     explore_episodes=50,
     noise=0.6,

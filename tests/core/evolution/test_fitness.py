@@ -13,11 +13,11 @@ from merlax.core.evolution.fitness import Fitness, FitnessRecord
 from merlax.core.evolution.selection import Selected
 from merlax.types import UserError
 
-choose = jax.jit(fitness.champion)
+choose = jax.jit(fitness.champion, static_argnums=2)
 
 
-def champion(record, elites=None) -> int:
-    return int(choose(record, jnp.arange(record.age.size) if elites is None else jnp.array(elites)))
+def champion(record, candidates=None, caution=1.0) -> int:
+    return int(choose(record, jnp.arange(record.age.size) if candidates is None else jnp.array(candidates), caution))
 
 
 @functools.cache
@@ -82,7 +82,7 @@ def test_migrants_keep_what_their_memory_lets_them():
     assert inherited.age.tolist() == [2, 0, 3, 4]
 
 
-def test_of_elites_of_one_age_the_fittest_is_champion():
+def test_of_teams_of_one_age_the_fittest_is_champion():
     assert champion(FitnessRecord(jnp.array([0.3, 0.9, 0.1, 0.5]), jnp.array([2, 2, 2, 2]))) == 1
 
 
@@ -91,9 +91,15 @@ def test_to_be_champion_a_young_team_needs_a_higher_mean_than_an_old_one():
     assert champion(FitnessRecord(jnp.array([0.60, 0.81, 0.0]), jnp.array([10, 1, 1]))) == 1
 
 
-def test_only_an_elite_becomes_champion():
+def test_with_more_caution_a_young_team_needs_a_still_higher_mean():
+    record = FitnessRecord(jnp.array([0.60, 0.81, 0.0]), jnp.array([10, 1, 1]))
+    assert champion(record, caution=1.0) == 1
+    assert champion(record, caution=5.0) == 0
+
+
+def test_only_a_candidate_becomes_champion():
     record = FitnessRecord(jnp.array([0.3, 0.9, 0.1, 0.5]), jnp.array([2, 2, 2, 2]))
-    assert champion(record, elites=(2, 3)) == 3
+    assert champion(record, candidates=(2, 3)) == 3
 
 
 def test_a_fitness_that_is_no_number_spoils_no_other_team():

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from merlax.config import Checked, Count
+from merlax.config import Checked, Count, Positive
 from merlax.core.evolution.lineage import Lineage
 from merlax.core.evolution.selection import Selected
 from merlax.core.records import MAY_BREAK
@@ -48,6 +48,8 @@ class Fitness(Checked):
     """Generations over which the fitness of a team that survives unchanged is averaged (1: the newest only)."""
     migrant_memory: Count = 1
     """Generations over which a migrant's fitness is averaged, though its weights move meanwhile."""
+    caution: Positive = 1.0
+    """What the population's mean counts, in generations of a team's own, when the champion is chosen."""
     same_instances: bool = False
     """Let all teams of a generation play the same episodes, so that none is lucky with its worlds."""
 
@@ -81,15 +83,15 @@ def instances(key: Key, teams: int, episodes: int, same: bool) -> Keys:
     return jax.random.split(key, (teams, episodes))
 
 
-def champion(record: FitnessRecord, elites: Int[Array, " elite"]) -> Int[Array, ""]:
-    """The elite to show and to test. Being an elite for a generation takes luck; being champion must not.
+def champion(record: FitnessRecord, candidates: Int[Array, " candidate"], caution: float) -> Int[Array, ""]:
+    """The team to show and to test. Being an elite for a generation takes luck; being champion must not.
 
-    A team's mean is drawn to the population's, which counts like one generation of its own, so a young team needs a
-    higher one than an old one. Among teams of one age it is the fittest.
+    A team's mean is drawn to the population's, which counts like `caution` generations of its own, so a young team
+    needs a higher one than an old one. Among teams of one age it is the fittest.
     """
     age = record.age.astype(record.mean.dtype)
-    drawn = (age * record.mean + jnp.nanmean(record.mean)) / (age + 1.0)
-    return elites[jnp.argmax(jnp.where(jnp.isnan(drawn), -jnp.inf, drawn)[elites])]
+    drawn = (age * record.mean + caution * jnp.nanmean(record.mean)) / (age + caution)
+    return candidates[jnp.argmax(jnp.where(jnp.isnan(drawn), -jnp.inf, drawn)[candidates])]
 
 
 def nothing_known(population: int) -> FitnessRecord:
