@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from merlax.algorithms import Ea, Game, Merl, Seat, opponents
-from merlax.algorithms.gradient import OffPolicy
-from merlax.algorithms.opponents import FixedOpponent
+from merlax.algorithms.opponents import FixedOpponent, Opponent, OpponentState
 from merlax.core import devices, replay, rollout
 from merlax.core.evolution.fitness import Fitness
 from merlax.core.networks import TeamPolicy
-from merlax.core.players import PolicyPlayer, ScriptedPlayer
+from merlax.core.players import Gallery, PolicyPlayer, ScriptedPlayer
 from merlax.core.rollout import Field
 from merlax.core.td3 import Td3
 from tests.probes.tag import BEST, SCRIPT, Tag
@@ -44,7 +43,7 @@ def generation():
 
 
 def test_the_opponent_is_the_gradient_algorithm_as_ddpg():
-    assert type(OPPONENT) is OffPolicy
+    assert type(OPPONENT) is Opponent
     learner = opponents.ddpg(Td3()).learner
     assert (learner.critics, learner.delay, learner.smoothing, learner.order) == (1, 1, 0.0, "joint")
     assert learner.discount == Td3().discount
@@ -149,12 +148,69 @@ def test_a_team_meets_the_opponent_it_is_given():
     np.testing.assert_allclose(episodes.agent_reward[1], expected, rtol=1e-6)
 
 
+FORGETFUL = dataclasses.replace(OPPONENT, earlier=3)
+BESIDE_EARLIER = Game(Tag(), MERL, FORGETFUL)
+
+
 @pytest.mark.slow
-def test_both_sides_learn_the_same_in_pieces():
-    key, start = jax.random.key(1), BESIDE_MERL.init(jax.random.key(0))
-    state = BESIDE_MERL.begin(key, copy(start))
-    _, due = BESIDE_MERL.rounds(state)
+def test_a_team_trains_against_earlier_opponents_and_is_tested_against_the_newest():
+    state, selves = BESIDE_EARLIER.init(jax.random.key(0)), []
+    for generation in range(3):
+        state, _ = BESIDE_EARLIER.step(jax.random.key(generation), state)
+        selves.append(place(BESIDE_EARLIER.opponent_player(state)))
+    assert len(set(selves)) == 3
+    (partner,) = BESIDE_EARLIER.training_field(state).opponents
+    assert isinstance(partner, Gallery)
+    earlier = [PolicyPlayer(jax.tree.map(lambda leaf, i=i: leaf[i], partner.earlier)) for i in range(3)]
+    assert [place(each) for each in earlier] == selves
+    (tested,) = BESIDE_EARLIER.field(state).opponents
+    assert place(tested) == selves[-1]
+
+    newest_quiet = place(tested)
+    arguments = jax.random.key(9), MERL.players(state.team), BESIDE_EARLIER.training_field(state)
+    teams, *_ = jax.jit(MERL.play)(*devices.spread(None, arguments))
+    quiet = np.asarray(teams.transitions[1].action)[:, : MERL.fitness.episodes]
+    met = {round(float(each), 5) for each in quiet.ravel()}
+    assert met <= {round(each, 5) for each in (*selves, newest_quiet)}
+    assert len(met) > 1
+
+
+def test_of_many_former_selves_each_is_kept_as_often_as_any_other():
+    seat = Seat(Tag(), 1)
+    first = FORGETFUL.start(jax.random.key(0), seat)
+    assert isinstance(first, OpponentState)
+
+    def lived(key, generations=12):
+        """Which of so many selves are kept; a self is told by its first bias."""
+
+        def one(state, told):
+            number, key = told
+            marked = jax.tree.map(lambda leaf: jnp.full_like(leaf, number), state.learner.actor)
+            learner = dataclasses.replace(state.learner, actor=marked)
+            return FORGETFUL._remember(key, dataclasses.replace(state, learner=learner)), None
+
+        numbers = jnp.arange(generations, dtype=jnp.float32)
+        state, _ = jax.lax.scan(one, first, (numbers, jax.random.split(key, generations)))
+        return state.earlier.heads.bias[:, 0]
+
+    kept = np.asarray(jax.jit(jax.vmap(lived))(jax.random.split(jax.random.key(1), 800))).astype(int)
+    often = np.bincount(kept.ravel(), minlength=12) / 800
+    np.testing.assert_allclose(often, 3 / 12, atol=0.06)
+
+
+def test_without_earlier_ones_an_opponent_keeps_nothing_more_than_a_learner():
+    state = OPPONENT.start(jax.random.key(0), Seat(Tag(), 1))
+    assert not isinstance(state, OpponentState)
+    assert isinstance(OPPONENT.partner(state), PolicyPlayer)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", [BESIDE_MERL, BESIDE_EARLIER])
+def test_both_sides_learn_the_same_in_pieces(game):
+    key, start = jax.random.key(1), game.init(jax.random.key(0))
+    state = game.begin(key, copy(start))
+    _, due = game.rounds(state)
     for most in (1, 2, due):
-        state = BESIDE_MERL.practise(key, state, most)
-    concluded, _ = BESIDE_MERL.conclude(key, state)
-    assert same(concluded, BESIDE_MERL.step(key, copy(start))[0])
+        state = game.practise(key, state, most)
+    concluded, _ = game.conclude(key, state)
+    assert same(concluded, game.step(key, copy(start))[0])

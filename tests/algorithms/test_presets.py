@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 from merlax.algorithms import Ea, Game, Gradient, Merl, presets
-from merlax.algorithms.gradient import OffPolicy
+from merlax.algorithms.opponents import Opponent
 from merlax.core.evolution.operators import SinglePointCrossover
 from merlax.core.td3 import Td3
 from merlax.envs import make
 from merlax.types import UserError
 from tests.support.own import RandomSearch
-
 
 TABLE_1 = {"discount": 0.95, "reward_scale": 1.0}
 
@@ -130,7 +129,7 @@ def test_a_name_that_no_algorithm_has_is_refused():
 @pytest.mark.parametrize(("name", "world"), [("paper", "predator-prey"), ("paper", None), ("fast", None)])
 def test_an_opponent_learns_by_ddpg_with_the_teams_sizes_and_table_1s_discount(name, world):
     opponent, learner = presets.opponent(name, world), merl(name, world).learners[0]
-    assert type(opponent) is OffPolicy
+    assert type(opponent) is Opponent
     options = {field.name for field in dataclasses.fields(Td3)}
     differ = {option for option in options if getattr(opponent.learner, option) != getattr(learner, option)}
     assert {"critics", "delay", "smoothing"} <= differ <= {"critics", "delay", "smoothing", "order", *TABLE_1}

@@ -7,9 +7,10 @@ import pytest
 
 import merlax
 from merlax import TeamPolicy
+from merlax.core import outside as playing
 from merlax.core import rollout
 from merlax.core.played import Field
-from merlax.core.players import PolicyPlayer
+from merlax.core.players import Gallery, PolicyPlayer
 from merlax.envs import outside
 from merlax.envs.adapters import workers
 from merlax.types import UserError
@@ -79,6 +80,16 @@ def test_gains_are_played_only_while_they_are_tuned():
     )
     assert played.episode.frames.tolist() == [4] * 4
     assert idle.episode.frames.tolist() == [0] * 4
+
+
+def test_episodes_outside_are_played_by_the_newest_opponent_or_an_earlier_one():
+    env = signals()
+    gallery = Gallery(player(env).policy, teams(env))
+    keys = jax.random.split(jax.random.key(3), 60)
+    candidates, turns = playing._candidates(gallery, keys)
+    assert len(candidates) == 1 + jax.tree.leaves(gallery.earlier)[0].shape[0]
+    assert set(turns) == set(range(len(candidates)))
+    assert 15 < turns.count(0) < 45  # half of them
 
 
 def test_a_trace_has_the_worlds_own_pictures():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from merlax.core.networks import TeamPolicy
-from merlax.core.players import Benched, Player, PolicyPlayer, ScriptedPlayer
+from merlax.core.players import Benched, Gallery, Player, PolicyPlayer, ScriptedPlayer
 from tests.probes.episodes import Countdown
 from tests.probes.tag import SCRIPT, Tag
 from tests.support.weights import weights
@@ -32,6 +32,16 @@ def test_a_policy_decides_by_what_its_agents_see():
 def test_a_policy_does_not_see_the_state():
     player = PolicyPlayer(policy())
     np.testing.assert_array_equal(player.act(ENV, state(0), OBS), player.act(ENV, state(1), OBS))
+
+
+def test_the_newest_of_a_gallery_plays_half_of_the_episodes_and_the_others_as_often_as_each_other():
+    one, two, three = (policy(seed) for seed in (1, 2, 3))
+    gallery = Gallery(one, jax.tree.map(lambda *leaves: jnp.stack(leaves), two, three))
+    keys = jax.random.split(jax.random.key(0), 400)
+    acted = np.asarray(jax.jit(jax.vmap(lambda key: gallery.of_episode(key).act(ENV, state(), OBS)))(keys))
+    shares = [float((acted == np.asarray(each(OBS))).all(axis=(1, 2)).mean()) for each in (one, two, three)]
+    np.testing.assert_allclose(shares, [0.5, 0.25, 0.25], atol=0.08)
+    assert sum(shares) == pytest.approx(1.0)
 
 
 def test_a_scripted_player_follows_the_rule_of_its_side():

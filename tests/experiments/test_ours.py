@@ -2,14 +2,15 @@
 
 from merlax.algorithms import presets
 from merlax.experiments import jobs, ours
+from merlax.experiments.paper import gradient
 from merlax.experiments.spec import Job
 
 NAMED = {experiment.name: experiment for experiment in ours.EXPERIMENTS}
 
 
 def test_our_experiments_are_there():
-    ours_too = ["beyond", "ingredients", "scores", "two-rovers-ea", "trap-map", "hand-rules", "tune-particles"]
-    assert list(NAMED) == ours_too
+    reported = ["beyond", "ingredients", "scores", "two-rovers-ea", "trap-map"]
+    assert list(NAMED) == [*reported, "tune-baselines", "hand-rules", "tune-particles"]
 
 
 def test_scores_train_as_long_as_the_docs_say():
@@ -27,7 +28,8 @@ def test_only_the_pinned_speed_is_compared_with_the_published_score():
 
 
 def test_tuning_keeps_to_seeds_that_no_score_comes_from():
-    assert set(NAMED["tune-particles"].seeds) <= set(range(1, 10))
+    for name in ("tune-particles", "tune-baselines"):
+        assert set(NAMED[name].seeds) <= set(range(1, 10))
     for name in ("beyond", "ingredients", "scores", "two-rovers-ea", "hand-rules"):
         assert not set(NAMED[name].seeds) & set(range(1, 10))
 
@@ -41,6 +43,18 @@ def test_the_variants_of_predator_prey_differ_from_the_preset_and_each_other():
     assert settings[1]["learners"] == [agents]
     assert settings[2]["learners"] == [teams]
     assert [settings[-2]["learner"], settings[-1]["learner"]] == [agents, teams]
+
+
+def test_every_baseline_has_as_many_chances_and_its_preset_is_one_of_them():
+    experiment = NAMED["tune-baselines"]
+    settings = [jobs.record(Job(experiment.tasks[0], method, 1, experiment.frames)) for method in experiment.methods]
+    assert all(own != other for i, own in enumerate(settings) for other in settings[:i])
+    for algorithm in ("matd3", "maddpg"):
+        for reward in ("mixed", "global"):
+            own = [method for method in experiment.methods if method.label.startswith(f"{algorithm.upper()}-{reward},")]
+            assert len(own) == 8
+            usual = jobs.record(Job(experiment.tasks[0], gradient(algorithm, reward), 1, experiment.frames))
+            assert usual in settings
 
 
 def test_ea_is_compared_by_preset():

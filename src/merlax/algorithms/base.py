@@ -12,6 +12,7 @@ from jaxtyping import Array, Int
 from merlax.config import Checked
 from merlax.core import devices
 from merlax.core.networks import TeamPolicy
+from merlax.core.players import Gallery, Player, PolicyPlayer
 from merlax.core.rollout import Episode, Field, Rollout
 from merlax.envs.base import Env, Side
 from merlax.types import Key, UserError
@@ -75,6 +76,10 @@ class Algorithm(Checked, abc.ABC):
     @abc.abstractmethod
     def champion(self, state: Any) -> TeamPolicy:
         """The team that a test plays and a run keeps."""
+
+    def partner(self, state: Any) -> Player | Gallery:
+        """Whom the other side trains with, where this is the opponent's algorithm."""
+        return PolicyPlayer(self.champion(state))
 
     def adopt(self, key: Key, state: Any, policy: TeamPolicy, seat: Seat) -> Any:
         """The state before the first generation, `start`'s, of a run that begins with a policy."""

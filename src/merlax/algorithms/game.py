@@ -88,7 +88,7 @@ class Game:
     def begin(self, key: Key, state: GameState) -> GameState:
         """Everything is played, and stored by those who learn in pieces."""
         key_play, *_ = _keys(key)
-        rollouts = _play(self.algorithm, key_play, self.algorithm.players(state.team), self.field(state))
+        rollouts = _play(self.algorithm, key_play, self.algorithm.players(state.team), self.training_field(state))
         for seat, algorithm in self._in_pieces():
             stored = _receive(algorithm, seat, _of(state, seat), _for(seat, rollouts))
             state = _with(state, seat, stored)
@@ -136,6 +136,13 @@ class Game:
         player = self.opponent_player(state)
         return Field(self.env, () if player is None else (player,), self.opponent is not None and self.opponent.learns)
 
+    def training_field(self, state: GameState) -> Field:
+        """Where the team trains: its opponent may be joined by earlier ones."""
+        field = self.field(state)
+        if self.opponent is None:
+            return field
+        return dataclasses.replace(field, opponents=(self.opponent.partner(state.opponent),))
+
     def champion(self, state: GameState) -> TeamPolicy:
         """The team to test."""
         return self.algorithm.champion(state.team)
@@ -159,7 +166,7 @@ class Game:
         state = GameState(_shapes(self.algorithm, Seat(self.env, 0), key, self.policy))
         if self.opponent is not None:
             state = GameState(state.team, _shapes(self.opponent, Seat(self.env, 1), key))
-        players, field = self.algorithm.players(state.team), self.field(state)
+        players, field = self.algorithm.players(state.team), self.training_field(state)
         field = dataclasses.replace(field, env=traceable(self.env))
         return _compiled_play.eval_shape(self.algorithm, key, players, field)
 

@@ -53,7 +53,7 @@ class OffPolicy(InPieces):
     def adopt(self, key: Key, state: GradientState, policy: TeamPolicy, seat: Seat) -> GradientState:
         """The policy as the actor."""
         del key, seat
-        return GradientState(td3.adopt(state.learner, without_gains(policy)), state.buffer)
+        return dataclasses.replace(state, learner=td3.adopt(state.learner, without_gains(policy)))
 
     def champion(self, state: GradientState) -> TeamPolicy:
         """The current policy."""
@@ -69,14 +69,14 @@ class OffPolicy(InPieces):
         """Store its side of all rollouts."""
         buffer = store(state.buffer, rollouts, seat)
         learner = td3.owe(state.learner, buffer, rollout.num_frames(each.episode for each in rollouts), self.learner)
-        return GradientState(learner, buffer)
+        return dataclasses.replace(state, learner=learner, buffer=buffer)
 
     def rounds(self, state: GradientState) -> tuple[Array, Array]:
         return state.learner.practice.done, state.learner.practice.due
 
     def practise(self, key: Key, state: GradientState, seat: Seat, most: Int[Array, ""] | None = None) -> GradientState:
         learner = td3.practise(key, state.learner, state.buffer, self.learner, seat.reward_bounds, most)
-        return GradientState(learner, state.buffer)
+        return dataclasses.replace(state, learner=learner)
 
     def conclude(
         self, key: Key, state: GradientState, episodes: Episodes, seat: Seat

@@ -10,8 +10,9 @@ from merlax.algorithms import opponents
 from merlax.algorithms.base import Algorithm
 from merlax.algorithms.ea import Ea
 from merlax.algorithms.es import Es
-from merlax.algorithms.gradient import Gradient, OffPolicy
+from merlax.algorithms.gradient import Gradient
 from merlax.algorithms.merl import Merl
+from merlax.algorithms.opponents import Opponent
 from merlax.core.evolution.fitness import Fitness
 from merlax.core.evolution.selection import TournamentSelection
 from merlax.core.evolution.tuning import Tuning
@@ -108,9 +109,8 @@ FAST_PARTICLES_TD3 = dataclasses.replace(
 )
 FAST_PARTICLES = dataclasses.replace(
     PAPER_PARTICLES,
-    # An opponent that learns outdates what is known of a team, so the memory is shorter than the rovers'. Touches are
-    # rare: twenty episodes may show a poor team as the best.
-    fitness=Fitness(episodes=10, memory=10, migrant_memory=10, caution=5.0, same_instances=True),
+    # Touches are rare: the episodes of a few generations may show a poor team as the best.
+    fitness=Fitness(episodes=10, memory=50, migrant_memory=20, caution=10.0, same_instances=True),
     learners=(FAST_PARTICLES_TD3,),
 )
 # Here the two rewards differ: a second learner maximises the team's, from episodes in which the first one leads it to
@@ -235,16 +235,16 @@ def preset(name: str, world: str | None, algorithm: str = "merl") -> Algorithm:
     return _gradient(merl, algorithm, family)
 
 
-def opponent(name: str, world: str | None) -> OffPolicy:
+def opponent(name: str, world: str | None) -> Opponent:
     """How a world's opponent learns: in a world of the user's own as the team's learner (docs/open-values.md).
 
     Its rewards are of another size (a touch costs the prey 10), so that they and its discount are Table 1's.
     """
     merl = preset(name, world)
     own = {field: getattr(PAPER_PARTICLES_TD3, field) for field in ("discount", "reward_scale")}
-    tuned = name == "fast" and _family(world) in _PARTICLES
-    learner = FAST_PARTICLES_OPPONENT if tuned else dataclasses.replace(merl.learners[0], **own)
-    return opponents.ddpg(learner, merl.actor_hidden)
+    if name == "fast" and _family(world) in _PARTICLES:
+        return opponents.ddpg(FAST_PARTICLES_OPPONENT, merl.actor_hidden, earlier=16)
+    return opponents.ddpg(dataclasses.replace(merl.learners[0], **own), merl.actor_hidden)
 
 
 def _imported(name: str) -> Algorithm:

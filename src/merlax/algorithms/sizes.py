@@ -20,6 +20,7 @@ from merlax.algorithms.evolutionary import Evolutionary
 from merlax.algorithms.game import Game
 from merlax.algorithms.gradient import Gradient, OffPolicy
 from merlax.algorithms.merl import Merl
+from merlax.algorithms.opponents import Opponent
 from merlax.core import devices, replay
 from merlax.core.rollout import EPISODES_AT_ONCE
 from merlax.core.td3 import Td3
@@ -91,6 +92,12 @@ def _(algorithm: Merl, seat: Seat) -> Sizes:
 def _(algorithm: OffPolicy, seat: Seat) -> Sizes:
     buffers = Sizes(buffers=_buffers(algorithm.learner, seat.side))
     return buffers + _learner(algorithm.learner, seat.side, algorithm.actor_hidden)
+
+
+@of_state.register(Opponent)
+def _(algorithm: Opponent, seat: Seat) -> Sizes:
+    earlier = Sizes(population=algorithm.earlier * team(seat.side, algorithm.actor_hidden))
+    return earlier + of_state.dispatch(OffPolicy)(algorithm, seat)
 
 
 @of_state.register(Es)

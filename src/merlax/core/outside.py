@@ -14,7 +14,7 @@ from jaxtyping import Array, Float
 
 from merlax.core.networks import TeamPolicy
 from merlax.core.played import Episode, Field, Rollout, Trace
-from merlax.core.players import Benched, Player, PolicyPlayer, ScriptedPlayer
+from merlax.core.players import Benched, Gallery, Player, PolicyPlayer, ScriptedPlayer
 from merlax.envs.adapters import workers
 from merlax.envs.base import Env, Side
 from merlax.envs.outside import Outside
@@ -58,7 +58,8 @@ def trace(key: Any, field: Field, player: Player) -> Trace:
     """Play one episode without noise; instead of states, it has the world's own pictures."""
     env = field.env
     assert isinstance(env, Outside)
-    all_players = [sent(player), *(sent(each) for each in field.opponents)]
+    met = [_candidates(each, key[None]) for each in field.opponents]
+    all_players = [sent(player), *(candidates[turn] for candidates, (turn,) in met)]
     number = len(all_players)
     job = Job(_words(key[None])[0], tuple(range(number)), (0.0,) * number)
     result: Result = workers.run(env, [(episode.film, env.world(), all_players, job)])[0]
@@ -86,14 +87,26 @@ def _play(
     """Episodes of these keys, each by one of the teams, with noise of its own and the opponents'."""
     env = field.env
     assert isinstance(env, Outside)
-    others = [sent(player) for player in field.opponents]
-    opponents = tuple(range(len(teams), len(teams) + len(others)))
+    keys_of_episodes, everybody, met = keys.reshape(-1), list(teams), []
+    for opponent in field.opponents:
+        candidates, turns = _candidates(opponent, keys_of_episodes)
+        met.append([len(everybody) + turn for turn in turns])
+        everybody += candidates
     jobs = [
-        Job(words, (team, *opponents), (own, *(theirs for _ in others)))
-        for words, (team, own, theirs) in zip(_words(keys.reshape(-1)), places, strict=True)
+        Job(words, (team, *opponents), (own, *(theirs for _ in opponents)))
+        for words, (team, own, theirs), *opponents in zip(_words(keys_of_episodes), places, *met, strict=True)
     ]
-    kept = (keep, *(field.opponents_learn for _ in others))
-    return _rollout(env, workers.play(env, [*teams, *others], jobs, kept), kept, keys.shape)
+    kept = (keep, *(field.opponents_learn for _ in field.opponents))
+    return _rollout(env, workers.play(env, everybody, jobs, kept), kept, keys.shape)
+
+
+def _candidates(opponent: Player | Gallery, keys: Keys) -> tuple[list[players.Player], list[int]]:
+    """Who may play on another side, and whose turn it is in every episode."""
+    if not isinstance(opponent, Gallery):
+        return [sent(opponent)], [0] * keys.size
+    draws = jax.vmap(lambda key: opponent.draw(jax.random.fold_in(key, 0)))(keys)
+    turns = np.maximum(np.asarray(draws) + 1, 0)  # the newest comes first
+    return [sent(PolicyPlayer(opponent.newest)), *_teams(opponent.earlier)], turns.tolist()
 
 
 def _words(keys: Keys) -> list[tuple[int, ...]]:

@@ -8,7 +8,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from merlax.core.players import Player
+from merlax.core.players import Gallery, Player
 from merlax.envs.base import Env, State
 from merlax.types import Transition
 
@@ -41,7 +41,7 @@ class Field(eqx.Module):
     """Where a team plays: a world, and who is on its other sides."""
 
     env: Env = eqx.field(static=True)
-    opponents: tuple[Player, ...] = ()
+    opponents: tuple[Player | Gallery, ...] = ()
     opponents_learn: bool = eqx.field(static=True, default=False)  # then their transitions are kept
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Protocol, runtime_checkable
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool
+from jaxtyping import Array, Bool, Int
 
 from merlax.core import actions
 from merlax.core.networks import TeamPolicy
 from merlax.envs import rules
 from merlax.envs.base import Action, Env, Obs, State
 from merlax.envs.rules import SCRIPTED, STILL
+from merlax.types import Key
 
 
 @runtime_checkable
@@ -32,6 +34,24 @@ class PolicyPlayer(eqx.Module):
     def act(self, env: Env, state: State, obs: Obs, noise: Action | None = None) -> Action:
         del env, state
         return self.policy(obs, noise)
+
+
+class Gallery(eqx.Module):
+    """A policy and earlier ones of the same side: the newest plays half of the episodes, one of the others the rest."""
+
+    newest: TeamPolicy
+    earlier: TeamPolicy  # [earlier, ...]
+
+    def draw(self, key: Key) -> Int[Array, ""]:
+        """Whose turn it is: the place of an earlier one, or a negative number for the newest."""
+        number = jax.tree.leaves(self.earlier)[0].shape[0]
+        return jax.random.randint(key, (), -number, number)
+
+    def of_episode(self, key: Key) -> PolicyPlayer:
+        """Who plays an episode."""
+        place = self.draw(key)
+        pick = lambda new, old: jnp.where(place < 0, new, old[place])  # noqa: E731
+        return PolicyPlayer(jax.tree.map(pick, self.newest, self.earlier))
 
 
 class Benched(eqx.Module):

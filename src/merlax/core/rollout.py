@@ -14,7 +14,7 @@ from merlax.core.networks import TeamPolicy, tuned
 from merlax.core.played import FAULTS as FAULTS  # what `play` gives belongs to it
 from merlax.core.played import Episode, Field, Rollout, Trace
 from merlax.core.played import num_frames as num_frames
-from merlax.core.players import Player, PolicyPlayer
+from merlax.core.players import Gallery, Player, PolicyPlayer
 from merlax.envs import base
 from merlax.envs.base import Action, Env, Obs, State
 from merlax.envs.diagnosis import History
@@ -32,10 +32,11 @@ def play(
     key: Key, field: Field, player: Player, noise: Noise = None, opponent_noise: Noise = None, *, keep: bool = True
 ) -> Rollout:
     """Play one episode, perhaps with Gaussian noise on the actions, and keep the transitions of those who learn."""
-    env, players = field.env, (player, *field.opponents)
-    kept = (keep, *(field.opponents_learn for _ in field.opponents))
+    key, opponents = _met(key, field)
+    env, players = field.env, (player, *opponents)
+    kept = (keep, *(field.opponents_learn for _ in opponents))
     key_reset, key_noise, key_steps = jax.random.split(key, 3)
-    noises = _noises(key_noise, env, (noise, *(opponent_noise for _ in field.opponents)))
+    noises = _noises(key_noise, env, (noise, *(opponent_noise for _ in opponents)))
     obs, state = base.reset(env, key_reset)
 
     def step(carry, xs):
@@ -64,6 +65,17 @@ def play(
     fault = ~jnp.stack([_finite(trail), _finite(fitness), _finite(agent_reward)])
     fitness = jnp.where(fault.any(), jnp.nan, fitness)
     return Rollout(Episode(fitness, agent_reward, valid.sum(), fault), valid, transitions)
+
+
+def _met(key: Key, field: Field) -> tuple[Key, tuple[Player, ...]]:
+    """The rest of an episode's key, and who plays on the other sides: of a gallery one."""
+    fixed = tuple(each for each in field.opponents if not isinstance(each, Gallery))
+    if len(fixed) == len(field.opponents):
+        return key, fixed
+    key, key_met = jax.random.split(key)
+    keys = jax.random.split(key_met, len(field.opponents))
+    met = zip(keys, field.opponents, strict=True)
+    return key, tuple(each.of_episode(k) if isinstance(each, Gallery) else each for k, each in met)
 
 
 def _noises(key: Key, env: Env, scales: tuple[Noise, ...]) -> tuple[Float[Array, "time _agent _act"] | None, ...]:
@@ -233,7 +245,8 @@ def _trace(key: Key, field: Field, player: Player) -> Trace:
 
 def _recorded(key: Key, field: Field, player: Player) -> tuple[State, tuple[Any, ...], Bool[Array, " time"]]:
     """One episode: its states, what was seen, done and paid on the way to each, by side, and which steps count."""
-    env, players = field.env, (player, *field.opponents)
+    key, opponents = _met(key, field)
+    env, players = field.env, (player, *opponents)
     key_reset, _, key_steps = jax.random.split(key, 3)
     obs, first = base.reset(env, key_reset)
 

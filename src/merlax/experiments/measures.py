@@ -32,7 +32,7 @@ def against_each_other(jobs: Sequence[Job], root: Path) -> Iterator[tuple[Job, s
 
 
 def beside_the_hand_rule(jobs: Sequence[Job], root: Path) -> Iterator[tuple[Job, str, float]]:
-    """The champion and the world's hand rule on the same instances: against the scripted opponent, and the run's own."""
+    """The champion and the world's hand rule, on the same instances against the run's own opponent and the scripted."""
     devices.prepare()
     for job in jobs:
         run = reader.load(root / job.folder)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
+from merlax.algorithms import presets
+from merlax.algorithms.gradient import Gradient
 from merlax.experiments import measures
 from merlax.experiments.paper import EA, MERL, SMALL, claims, gradient
 from merlax.experiments.spec import Experiment, Method, Quick, Task, combine
-
 
 TRAP_DISTANCES, TRAP_NEARER = (3.0, 2.0, 1.0, 0.5), (0.5, 1.0, 2.0, 4.0)
 _CORNERS = ((3.0, 0.5), (3.0, 4.0), (0.5, 0.5), (0.5, 4.0))
@@ -29,6 +31,24 @@ _TUNED = combine(SMALL, {"merl": {"tuning": {"pairs": 2}}})
 _TEAMS = combine(SMALL, {"merl": {"population": 8, "tuning": {"pairs": 0}}})  # room for two learners
 _TEAMS_REWARD = {"reward": "global", "reward_scale": 1.0, "discount": 0.9}
 _PLAIN_CRITIC = {"critic_normalised": False, "critic_hidden": [100, 100], "huber": 0.0, "halving_rounds": 0.0}
+
+
+def _grid(algorithm: str, reward: str) -> list[Method]:
+    """The eight settings in which a gradient method has its chance: discount, rates, updates."""
+    base = presets.preset("fast", "rover-3", algorithm)
+    assert isinstance(base, Gradient), "only gradient methods have a learner of their own"
+    found = []
+    for discount, rates, updates in itertools.product((0.5, 0.97), (1.0, 0.2), (1, 4)):
+        changes = {
+            "reward": reward,
+            "discount": discount,
+            "actor_rate": base.learner.actor_rate * rates,
+            "critic_rate": base.learner.critic_rate * rates,
+            "updates_per_frame": base.learner.updates_per_frame * updates,
+        }
+        label = f"{algorithm.upper()}-{reward}, discount {discount:g}, rates × {rates:g}, updates × {updates}"
+        found.append(Method(label, algorithm, {"learner": changes}))
+    return found
 
 
 EXPERIMENTS = (
@@ -108,6 +128,19 @@ EXPERIMENTS = (
             ("nearer", "how much nearer the wrong POI is"),
             ("observation_distance", "distance at which a POI is observed"),
         ),
+    ),
+    Experiment(
+        name="tune-baselines",
+        title="The joint critics' chance: eight settings each",
+        shows="With which discount, rates and updates MATD3 and MADDPG do best on rover-3, on each reward.",
+        figure="finals",
+        tasks=(Task("rover-3", {"speed": "pinned"}),),
+        methods=tuple(
+            method for name in ("matd3", "maddpg") for reward in ("mixed", "global") for method in _grid(name, reward)
+        ),
+        frames=500_000,
+        quick=Quick(3_000, SMALL, methods=(_grid("matd3", "mixed")[0].label, _grid("maddpg", "global")[-1].label)),
+        seeds=(1,),  # 1 to 9 are for tuning
     ),
     Experiment(
         name="hand-rules",
