@@ -151,8 +151,8 @@ EXPERIMENTS = (
         tasks=tuple(map(Task, ("predator-prey", "predator-prey-hard", "physical-deception", "keep-away"))),
         methods=(MERL,),
         frames=2_000_000,
-        quick=Quick(3_000, _TEAMS, seeds=(101,)),
-        seeds=(101, 102, 103),
+        quick=Quick(3_000, _TEAMS, seeds=(102,)),
+        seeds=(102, 103, 104),  # 101 was looked at while the preset was made
         measure=measures.beside_the_hand_rule,
     ),
     Experiment(
