@@ -115,7 +115,7 @@ def of_rollouts(algorithm: Algorithm, game: Game) -> Sizes:
     def play(key: Any) -> Any:
         key_init, key_play = jax.random.split(key)
         state = game.init(key_init)
-        return algorithm.play(key_play, algorithm.players(state.team), game.field(state))
+        return algorithm.play(key_play, algorithm.players(state.team), game.training_field(state))
 
     with devices.inline():
         return Sizes(rollouts=num_numbers(jax.eval_shape(play, jax.random.key(0))))

@@ -103,7 +103,7 @@ def _rollouts(game: Game, stored: bool) -> float:
     def play(keys: Any, field: Field, population: Any) -> Any:
         return rollout.play_population(keys, field, population, noise, keep=stored)
 
-    args = devices.spread(None, (keys, game.field(state), state.team.population))
+    args = devices.spread(None, (keys, game.training_field(state), state.team.population))
     return int(play(*args).episode.frames.sum()) / _seconds(play, *args)
 
 
