@@ -58,5 +58,5 @@ def test_no_two_experiments_share_a_name():
 def test_an_unknown_figure_gets_the_nearest_name():
     with pytest.raises(UserError, match="did you mean 'motivating'"):
         catalogue.experiment("motivatin")
-    with pytest.raises(UserError, match="did you mean 'touches'"):
-        catalogue.experiment("touch")
+    with pytest.raises(UserError, match="did you mean 'hand-rules'"):
+        catalogue.experiment("hand-rule")

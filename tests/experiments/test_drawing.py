@@ -99,7 +99,7 @@ COMMITTED = Path(__file__).parents[2] / "results"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["motivating", "scores", "two-rovers-ea"])
+@pytest.mark.parametrize("name", ["motivating", "scores", "hand-rules", "two-rovers-ea"])
 def test_the_committed_results_can_be_drawn(name, tmp_path):
     words = drawn(results.read(COMMITTED / f"{name}.csv"), tmp_path)
     assert f"<!-- {catalogue.experiment(name).title}, " in words
