@@ -112,7 +112,7 @@ def test_options_before_the_world_count(tmp_path, monkeypatch):
 
 
 def test_an_option_is_checked_with_the_settings_of_its_own_world(refuses):
-    args = "train predator-prey --td3.batch 15000 --frames 1".split()  # rover-3's buffer would be too small
+    args = "train keep-away --td3.batch 15000 --frames 1".split()  # rover-3's buffer would be too small
     refuses(args, "frames is 1")
 
 
@@ -161,7 +161,7 @@ BAD = {
         "predator-prey --opponent scripted --opponent.td3.discount 0.3",
         "does not learn",
     ),
-    "setting of the opponent": ("predator-prey --td3.discount 0.6 --opponent.td3.discount 3", "discount is 3.0"),
+    "setting of the opponent": ("keep-away --td3.discount 0.6 --opponent.td3.discount 3", "discount is 3.0"),
     "module that is nowhere": ("nowhere_at_all:World", "cannot be imported"),
     "not in its module": ("merlax:Rovr", "did you mean 'Rover'"),
     "not a world": ("os:path", "is no world"),

@@ -27,6 +27,9 @@ def options(world: str, algorithm: str) -> list[str]:
         tiny, episodes = "--population 6 --fitness-episodes 1".split(), 6
     elif algorithm == "ea":
         tiny, episodes = _POPULATION, 6
+    elif algorithm == "merl" and world == "predator-prey":  # which has two learners
+        learners = [word.replace("--td3", f"--learners.{i}") for i in (0, 1) for word in _LEARNER]
+        tiny, episodes = [*_POPULATION, *learners, "--explore-episodes", "2"], 16
     elif algorithm == "merl":
         tiny, episodes = [*_POPULATION, *_LEARNER, "--explore-episodes", "2"], 14
     else:
