@@ -12,6 +12,7 @@ import importlib.metadata
 import importlib.util
 import os
 import statistics
+import tempfile
 import time
 from collections.abc import Callable
 from typing import Any
@@ -75,6 +76,9 @@ def benchmarl(steps: int) -> Learn:
             super().__init__()
             self.spans: list[list[float]] = []
 
+        def __reduce__(self) -> tuple[type, tuple[()]]:
+            return list, ()  # the experiment pickles its callbacks, and nobody reads that
+
         def on_batch_collected(self, batch: Any) -> None:
             self.spans.append([time.perf_counter()])
 
@@ -95,10 +99,11 @@ def benchmarl(steps: int) -> Learn:
 
     def learn() -> float:
         clock = Clock()
-        made.Experiment(
-            task=task.get_from_yaml(), algorithm_config=algorithm, model_config=layers,
-            critic_model_config=layers, seed=0, config=config, callbacks=[clock],
-        ).run()  # fmt: skip
+        with tempfile.TemporaryDirectory() as config.save_folder:
+            made.Experiment(
+                task=task.get_from_yaml(), algorithm_config=algorithm, model_config=layers,
+                critic_model_config=layers, seed=0, config=config, callbacks=[clock],
+            ).run()  # fmt: skip
         start, *_, end = clock.spans[-1]
         return steps / (end - start)
 

@@ -125,7 +125,7 @@ def test_a_bad_setting_is_refused(options, says):
         Gradient(**options)
 
 
-@pytest.mark.parametrize(("batch", "shards"), [(512, 2), (256, 1)])
+@pytest.mark.parametrize(("batch", "shards"), [(32, 2), (16, 1)])
 def test_its_steps_are_shared_as_suits_its_learner_and_the_number_of_agents(batch, shards):
     algorithm = Gradient(Td3(batch=batch, order="joint"))
     assert algorithm.num_shards(Seat(Darts("team", num_agents=2))) == shards

@@ -140,6 +140,6 @@ def test_no_learner_at_all_is_refused():
 
 def test_devices_share_the_gradient_steps_only_if_it_is_worth_it_to_all_learners():
     seat = Seat(TwoAims())
-    large, small = (dataclasses.replace(TD3, batch=batch, buffer=2048) for batch in (1024, 512))
+    large, small = (dataclasses.replace(TD3, batch=batch, buffer=2048) for batch in (64, 32))
     assert merl(large, large).num_shards(seat) == 2
     assert merl(large, small).num_shards(seat) == merl(small, large).num_shards(seat) == 1

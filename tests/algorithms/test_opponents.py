@@ -116,8 +116,9 @@ def test_the_team_meets_the_opponent_before_it_learns_from_the_generation():
     quiet = place(BESIDE_MERL.opponent_player(state))
     after, _ = BESIDE_MERL.step(jax.random.key(1), state)
     buffer = after.team.buffer
-    kept = replay.unpack(buffer.rows[0, : 6 * 3 * 2], buffer.obs_size, buffer.act_size)  # of the population
-    np.testing.assert_allclose(kept.agent_reward, -np.abs(kept.action[:, :, 0] - quiet), atol=1e-5)
+    own = buffer.rows[:, : 6 * 3 * 2 // buffer.rows.shape[0]]  # of the population, on all devices
+    kept = replay.unpack(own, buffer.obs_size, buffer.act_size)
+    np.testing.assert_allclose(kept.agent_reward, -np.abs(kept.action[..., 0] - quiet), atol=1e-5)
 
 
 @pytest.mark.slow

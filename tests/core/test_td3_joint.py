@@ -104,11 +104,11 @@ def test_without_delay_the_actor_moves_in_every_round():
 @pytest.mark.parametrize(
     ("batch", "buffer", "order", "agents", "shards"),
     [
-        (512, 100_000, "joint", 2, 2),  # 512 rows for each of two
-        (256, 100_000, "joint", 3, 1),  # too few rows
-        (256, 100_000, "joint", 4, 2),
-        (512, 100_000, "sequential", 8, 1),  # a step has one agent's rows
-        (1024, 100_000, "sequential", 1, 2),
+        (32, 100_000, "joint", 2, 2),  # 32 rows for each of two
+        (16, 100_000, "joint", 3, 1),  # too few rows
+        (16, 100_000, "joint", 4, 2),
+        (32, 100_000, "sequential", 8, 1),  # a step has one agent's rows
+        (64, 100_000, "sequential", 1, 2),
         (513, 100_000, "joint", 4, 1),  # no equal parts of the batch
         (512, 99_999, "joint", 4, 1),  # nor of the buffers
         (4, 100, "joint", 1, 1),
@@ -118,8 +118,12 @@ def test_devices_share_a_gradient_step_if_each_gets_an_equal_part_worth_its_whil
     assert td3.num_shards([Td3(batch=batch, buffer=buffer, order=order)], agents) == shards
 
 
+def test_devices_share_the_steps_of_joint_critics_only_if_these_are_large():
+    assert [td3.num_shards([Td3(batch=batch, critic="joint", order="joint")], 4) for batch in (128, 256)] == [1, 2]
+
+
 def test_several_learners_share_their_steps_as_suits_all_of_them():
-    large, small = Td3(batch=1024), Td3(batch=512)
+    large, small = Td3(batch=64), Td3(batch=32)
     assert td3.num_shards([large, large], 1) == 2
     assert td3.num_shards([large, small], 1) == 1
 

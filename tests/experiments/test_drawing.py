@@ -78,6 +78,20 @@ def test_curves_with_a_tuned_team_have_a_second_figure_of_how_often_it_is_select
     assert "<!-- the learner's team 0.50 -->" in selected
 
 
+def test_contests_have_a_further_figure_of_every_methods_team_against_every_methods_opponent(tmp_path):
+    worlds, methods = ("predator-prey", "predator-prey-hard"), ("MERL", "EA")
+    scores = made("predator-prey", "champion_score", *((worlds[0], method, [1.0]) for method in methods))
+    met = [
+        made("predator-prey", f"score_against_{name}", *((worlds[0], method, [score, score + 1]) for method in methods))
+        for name, score in (("MERL", 1.0), ("EA", 2.0), ("scripted", 3.0))
+    ]
+    drawn(Results((*scores.rows, *(row for one in met for row in one.rows))), tmp_path)
+    words = words_of(tmp_path / "figure-crossplay-predator-prey.svg")
+    for text in ("1.50", "2.50", "3.50", *methods, "scripted", "team", "opponent"):
+        assert f"<!-- {text} -->" in words
+    assert not (tmp_path / "figure-crossplay-predator-prey-hard.svg").exists()  # nobody has met there yet
+
+
 def test_finals_show_what_was_measured_or_else_the_final_scores(tmp_path):
     scores = made("two-rovers-ea", "final_score", ("two-rovers", "EA, fast", [1.0]), ("two-rovers", "EA, paper", [0.5]))
     assert "<!-- final score -->" in drawn(scores, tmp_path)
@@ -99,7 +113,7 @@ COMMITTED = Path(__file__).parents[2] / "results"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["motivating", "scores", "hand-rules", "two-rovers-ea"])
+@pytest.mark.parametrize("name", ["motivating", "scores", "hand-rules", "tune-particles", "two-rovers-ea"])
 def test_the_committed_results_can_be_drawn(name, tmp_path):
     words = drawn(results.read(COMMITTED / f"{name}.csv"), tmp_path)
     assert f"<!-- {catalogue.experiment(name).title}, " in words

@@ -1,5 +1,8 @@
 """What is measured of finished runs: a team's worth beyond the opponent that it trained with."""
 
+import dataclasses
+import shutil
+
 import pytest
 
 import merlax
@@ -34,6 +37,24 @@ def test_every_team_meets_every_opponent_and_the_scripted_one(trained, monkeypat
         assert found[job.seed, "score_against_all"] == pytest.approx(sum(scores) / 3)
         assert found[job.seed, "score_against_scripted"] == pytest.approx(scores[-1])
     assert len(found) == 4
+
+
+@pytest.mark.slow
+def test_every_team_meets_each_methods_opponents_over_all_seeds(trained, monkeypatch):
+    monkeypatch.setattr(measures, "CROSSPLAY_EPISODES", 20)
+    jobs, root = trained
+    other = dataclasses.replace(jobs[1], method=dataclasses.replace(jobs[1].method, label="another"))
+    shutil.copytree(root / jobs[1].folder, root / other.folder)
+    found = {
+        (job.method.label, job.seed, name): value
+        for job, name, value in measures.against_each_method([*jobs, other], root)
+    }
+    first, second = (
+        merlax.evaluate(root / jobs[0].folder, episodes=20, against=root / job.folder).mean for job in jobs
+    )
+    assert found["MERL", 1, "score_against_MERL"] == pytest.approx((first + second) / 2)
+    assert found["MERL", 1, "score_against_another"] == pytest.approx(second)
+    assert len(found) == 9
 
 
 @pytest.mark.slow

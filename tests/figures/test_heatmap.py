@@ -39,6 +39,12 @@ def test_a_number_can_be_read_on_its_cell(scores, ink, tmp_path):
     assert ink_of(tmp_path / "h.svg", f"{scores[0][0]:.2f}") == ink
 
 
+def test_scores_below_zero_have_a_scale_of_their_own(tmp_path):
+    draw([(-14.0, -12.0)], tmp_path / "h.svg", rows=("one",))
+    assert ink_of(tmp_path / "h.svg", "-14.00") == style.INK
+    assert ink_of(tmp_path / "h.svg", "-12.00") == "#ffffff"
+
+
 def test_a_table_is_no_animation(tmp_path):
     with pytest.raises(UserError, match=r"\.png, \.pdf or \.svg"):
         draw([(1.0, 2.0), (3.0, 4.0)], tmp_path / "h.gif")

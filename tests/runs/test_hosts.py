@@ -53,11 +53,11 @@ def assert_same(one: Path, other: Path) -> None:
 @pytest.mark.parametrize(
     ("number", "command"),
     [
-        (2, [*options("rendezvous", "ea"), "--population", "7", "--frames", "168"]),
-        # With MERL four processes do not make the very numbers of one since it has two learners here (open).
-        (4, options("predator-prey", "ea")),
+        (4, [*options("rendezvous", "ea"), "--population", "7", "--frames", "168"]),
+        # On two: as tests compile, without optimisation, four uneven parts of its rollouts differ in a last bit.
+        (2, options("predator-prey", "merl")),
     ],
-    ids=["an uneven population", "four processes and an opponent that learns"],
+    ids=["four processes and an uneven population", "two learners and an opponent that learns"],
 )
 def test_several_processes_make_the_run_of_one_with_as_many_devices(number, command, nursery, tmp_path):
     train = ["train", *command, "--quiet", "--out"]

@@ -27,7 +27,8 @@ Moments: TypeAlias = Any  # of optax, which is imported only to train: a champio
 Critics: TypeAlias = tuple[Critic, ...] | tuple[JointCritic, ...]
 Losses: TypeAlias = tuple[Float[Array, ""], Float[Array, ""]]  # of the critics, of the actor
 
-ROWS = 512  # of a minibatch, at least, for every device that takes part: with fewer, sharing costs more than it saves
+# Rows of a minibatch, at least, for every device that takes part: with fewer, sharing costs more than it saves.
+ROWS, JOINT_ROWS = 32, 512
 
 
 @dataclasses.dataclass(frozen=True)
@@ -168,7 +169,8 @@ def adopt(learner: Learner, policy: TeamPolicy) -> Learner:
 
 def num_shards(configs: Sequence[Td3], num_agents: int) -> int:
     """How many devices share a gradient step: as many as get an equal part that is worth its while to all learners."""
-    most = min(devices.count(), *(c.batch * (num_agents if c.order == "joint" else 1) // ROWS for c in configs))
+    rows = lambda c: c.batch * (num_agents if c.order == "joint" else 1)  # noqa: E731
+    most = min(devices.count(), *(rows(c) // (JOINT_ROWS if c.sees_all else ROWS) for c in configs))
     fits = lambda n: all(c.batch % n == c.buffer % n == 0 for c in configs)  # noqa: E731
     return max((n for n in range(1, most + 1) if fits(n)), default=1)
 

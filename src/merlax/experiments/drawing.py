@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from merlax import figures
 from merlax.core import devices
 from merlax.experiments import catalogue, jobs, report, statistics
+from merlax.experiments.measures import AGAINST
 from merlax.experiments.results import Results
 from merlax.experiments.spec import REFERENCE, Experiment, bare, slug
 from merlax.figures.series import Finals, Line, Panel, Point, Reference, Sweep, distinct
@@ -46,6 +48,22 @@ def _curves(found: Results, experiment: Experiment, out: Path) -> None:
         panels.append(Panel(world, tuple(line for line in lines if line), tuple(known), hand_rules(experiment, world)))
     figures.compare(panels, out, title=experiment.title)
     _migrants(found, experiment, out.with_name(f"{out.stem}-selection{out.suffix}"))
+    for world in found.worlds:
+        _crossplay(found, experiment, world, out.with_name(f"{out.stem}-crossplay-{slug(world)}{out.suffix}"))
+
+
+def _crossplay(found: Results, experiment: Experiment, world: str, out: Path) -> None:
+    """Where every team met every opponent, whom the methods' teams beat: a further figure."""
+    measures = [measure for measure in report.further_measures(found) if measure.startswith(AGAINST)]
+    methods = found.methods(world)
+    scores = [[[*found.final(world, method, measure).values()] for measure in measures] for method in methods]
+    if not measures or not all(itertools.chain(*scores)):
+        return
+    figures.heat_map(
+        np.array([[np.mean(cell) for cell in line] for line in scores]),
+        methods, [measure.removeprefix(AGAINST) for measure in measures], out,
+        title=f"{experiment.title}: {world}", row_name="team", column_name="opponent",
+    )  # fmt: skip
 
 
 def _migrants(found: Results, experiment: Experiment, out: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 from merlax.algorithms import presets
@@ -34,21 +33,23 @@ _PLAIN_CRITIC = {"critic_normalised": False, "critic_hidden": [100, 100], "huber
 
 
 def _grid(algorithm: str, reward: str) -> list[Method]:
-    """The eight settings in which a gradient method has its chance: discount, rates, updates."""
+    """The six settings in which a gradient method has its chance; from the third on each changes one of the second."""
     base = presets.preset("fast", "rover-3", algorithm)
     assert isinstance(base, Gradient), "only gradient methods have a learner of their own"
-    found = []
-    for discount, rates, updates in itertools.product((0.5, 0.97), (1.0, 0.2), (1, 4)):
-        changes = {
-            "reward": reward,
-            "discount": discount,
-            "actor_rate": base.learner.actor_rate * rates,
-            "critic_rate": base.learner.critic_rate * rates,
-            "updates_per_frame": base.learner.updates_per_frame * updates,
-        }
-        label = f"{algorithm.upper()}-{reward}, discount {discount:g}, rates × {rates:g}, updates × {updates}"
-        found.append(Method(label, algorithm, {"learner": changes}))
-    return found
+    own = base.learner
+    shared = {"critic": "shared"}
+    settings = {
+        "separate critics": {"critic": "joint"},
+        "shared critics": shared,
+        "squared errors": shared | {"huber": 0.0},
+        "discount 0.5": shared | {"discount": 0.5},
+        "rates × 0.2": shared | {"actor_rate": own.actor_rate * 0.2, "critic_rate": own.critic_rate * 0.2},
+        "updates × 4": shared | {"updates_per_frame": own.updates_per_frame * 4},
+    }
+    return [
+        Method(f"{algorithm.upper()}-{reward}, {name}", algorithm, {"learner": {"reward": reward} | changes})
+        for name, changes in settings.items()
+    ]
 
 
 EXPERIMENTS = (
@@ -131,8 +132,8 @@ EXPERIMENTS = (
     ),
     Experiment(
         name="tune-baselines",
-        title="The joint critics' chance: eight settings each",
-        shows="With which discount, rates and updates MATD3 and MADDPG do best on rover-3, on each reward.",
+        title="The joint critics' chance: six settings each",
+        shows="With which critics, errors, discount, rates and updates MATD3 and MADDPG do best on rover-3.",
         figure="finals",
         tasks=(Task("rover-3", {"speed": "pinned"}),),
         methods=tuple(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from merlax.experiments import measures
 from merlax.experiments.spec import Claim, Experiment, Method, Quick, Task, bare
 from merlax.runs.published import published
 
@@ -74,6 +75,7 @@ def _contest(name: str, title: str, shows: str, *worlds: str) -> Experiment:
         quick=Quick(3_000, SMALL),
         seeds=(2018, 2019, 2020, 2021, 2022),
         short=SHORT_CONTEST,
+        measure=measures.against_each_method,
     )
 
 

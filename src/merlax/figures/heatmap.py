@@ -29,7 +29,11 @@ def heat_map(
     style.check_suffix(out, style.STILLS)
     wide = max(map(len, rows)) * 0.055
     fig, ax = style.figure(width=1.2 + wide + 0.62 * len(columns), height=1.3 + 0.36 * len(rows))
-    low, high = min(scores.min(), 0.0), max(scores.max(), 1e-9)
+    low, high = scores.min(), scores.max()
+    if high > 0.0:  # then the scale begins at 0
+        low = min(low, 0.0)
+    else:
+        high += 1e-9
     _cells(ax, scores, low, high, ".2f")
     ax.set_xticks(range(len(columns)), columns, rotation=30, ha="right", rotation_mode="anchor")
     ax.set_yticks(range(len(rows)), rows)
