@@ -18,10 +18,13 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 from merlax import envs
 from merlax.algorithms import Game, presets
 from merlax.algorithms.gradient import Gradient, OffPolicy
+from merlax.core import td3
+from merlax.types import Transition
 
 BATCH, HIDDEN = 128, (256, 256)
 FRAMES = 250  # of a generation of merlax: 10 episodes
@@ -29,15 +32,20 @@ INSTALL = "pip install benchmarl vmas"
 Learn = Callable[[], float]  # gradient steps per second, of one turn
 
 
-def game(steps: int) -> Game:
-    """MADDPG on both sides, so many steps in a generation."""
+def maddpg(steps: int) -> Gradient:
+    """MADDPG with so many steps in a generation."""
     method: Any = presets.preset("fast", "predator-prey", "maddpg")
     learner = dataclasses.replace(
         method.learner, critic="joint", batch=BATCH, critic_hidden=HIDDEN, buffer=20_000, burn_in=1,
         updates_per_frame=(steps + 0.5) / FRAMES,
     )  # fmt: skip
-    team = Gradient(learner=learner, actor_hidden=HIDDEN, explore_episodes=FRAMES // 25, noise=method.noise)
-    return Game(envs.make("predator-prey"), team, OffPolicy(learner, HIDDEN))
+    return Gradient(learner=learner, actor_hidden=HIDDEN, explore_episodes=FRAMES // 25, noise=method.noise)
+
+
+def game(steps: int) -> Game:
+    """MADDPG on both sides."""
+    team = maddpg(steps)
+    return Game(envs.make("predator-prey"), team, OffPolicy(team.learner, HIDDEN))
 
 
 def merlax(steps: int) -> Learn:
@@ -60,6 +68,23 @@ def merlax(steps: int) -> Learn:
     for _ in range(3):
         learn()  # compiles, and fills the buffers
     return learn
+
+
+def work() -> float:
+    """GFLOP of a step of merlax, as XLA counts them: with a machine's peak rate, the most that any code could reach."""
+    total, learner = 0.0, maddpg(1).learner
+    for side in envs.make("predator-prey").sides:
+        shape = BATCH, side.num_agents
+        rows = lambda *size: jnp.zeros((*shape, *size))  # noqa: B023, E731
+        batch = Transition(
+            rows(side.obs_size), rows(side.act_size), rows(), rows(), rows(side.obs_size), jnp.zeros(shape, bool)
+        )
+        key = jax.random.key(0)
+        state = td3.init(key, side, HIDDEN, learner)
+        step = jax.jit(td3.update, static_argnames="config").lower(key, state, batch, config=learner)
+        counted: Any = step.compile().cost_analysis()
+        total += counted["flops"]
+    return total / 1e9
 
 
 def benchmarl(steps: int) -> Learn:
@@ -129,6 +154,7 @@ def measure(turns: int, steps: int) -> dict[str, Any]:
     found: dict[str, Any] = {
         "gradient_steps_per_s": {name: round(max(own), 1) for name, own in rates.items()},
         "median": {name: round(statistics.median(own), 1) for name, own in rates.items()},
+        "gflop_per_step": round(work(), 3),
         "batch": BATCH,
         "hidden": HIDDEN,
         "turns": turns,

@@ -30,6 +30,7 @@ _TUNED = combine(SMALL, {"merl": {"tuning": {"pairs": 2}}})
 _TEAMS = combine(SMALL, {"merl": {"population": 8, "tuning": {"pairs": 0}}})  # room for two learners
 _TEAMS_REWARD = {"reward": "global", "reward_scale": 1.0, "discount": 0.9}
 _PLAIN = {"critic_normalised": False, "critic_hidden": [100, 100], "huber": 0.0}
+_NORMALISED = {"critic_normalised": True, "critic_hidden": [100, 100, 100], "huber": 0.1}
 _PLAIN_CRITIC = _PLAIN | {"halving_rounds": 0.0}  # as in the paper
 
 
@@ -183,7 +184,7 @@ EXPERIMENTS = (
         figure="finals",
         tasks=(Task("predator-prey"),),
         methods=(
-            MERL,
+            _without("normalised critics", learners=[_NORMALISED, _NORMALISED | _TEAMS_REWARD]),
             _without("plain critics", learners=[_PLAIN, _PLAIN | _TEAMS_REWARD]),
         ),
         frames=2_000_000,
