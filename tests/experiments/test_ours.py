@@ -9,7 +9,7 @@ NAMED = {experiment.name: experiment for experiment in ours.EXPERIMENTS}
 
 
 def test_our_experiments_are_there():
-    reported = ["beyond", "ingredients", "scores", "two-rovers-ea", "trap-map"]
+    reported = ["beyond", "ingredients", "scores", "paper-settings", "two-rovers-ea", "trap-map"]
     assert list(NAMED) == [*reported, "tune-baselines", "hand-rules", "tune-particles", "tune-predators"]
 
 

@@ -107,6 +107,18 @@ EXPERIMENTS = (
         claims=(*claims("rover-3 (speed pinned)", MERL="MERL"), *claims("two-rovers", MERL="MERL")),
     ),
     Experiment(
+        name="paper-settings",
+        title="MERL with the paper's own settings",
+        shows="What Table 2 and the published encoding reach on rover-3, speed pinned; published: 0.48.",
+        figure="curves",
+        tasks=(Task("rover-3", {"speed": "pinned", "encoding": "published"}),),
+        methods=(Method("MERL, paper", "merl", preset="paper"),),
+        frames=2_000_000,
+        quick=Quick(4_000, SMALL),
+        seeds=(2019,),
+        claims=claims("rover-3", MERL="MERL, paper"),
+    ),
+    Experiment(
         name="two-rovers-ea",
         title="EA alone on two-rovers",
         shows="Whether EA escapes the greedy trap (0.5), by preset and encoding: the settings decide.",
