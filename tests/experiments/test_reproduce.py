@@ -45,6 +45,7 @@ BAD = {
     "a seed twice": (["reproduce", "motivating", "--seeds", "7", "7"], "hold one twice"),
     "no speed": (["reproduce", "motivating", "--speed", "free"], "no speed to choose"),
     "no results": (["plot", "nowhere.csv"], "cannot be read"),
+    "no file": (["plot"], "Name a results.csv"),
     "empty folder": (["plot", "."], "holds no results.csv"),
 }
 
@@ -100,3 +101,38 @@ def test_an_interrupt_says_how_to_go_on(monkeypatch, capsys, tmp_path):
     shown = capsys.readouterr().out
     assert "0 of 4 runs are finished" in shown
     assert "The same command goes on" in shown
+
+
+def motivating(path, seeds, method="MERL", experiment="motivating"):
+    """A results file as `merlax reproduce` writes it, small."""
+    lines = [
+        f"{experiment},two-rovers,{method},{seed},{frames},{measure},0.5"
+        for seed in seeds
+        for frames, measure in ((50, "champion_score"), (99, "champion_score"), (99, "final_score"))
+    ]
+    path.write_text("\n".join([",".join(results.COLUMNS), *lines, ""]))
+    return str(path)
+
+
+def test_results_of_several_machines_make_one_figure_and_one_table(tmp_path, capsys):
+    ea = motivating(tmp_path / "a.csv", [7], "EA")
+    first, second = motivating(tmp_path / "b.csv", [9]), motivating(tmp_path / "c.csv", [8])
+    merged = tmp_path / "merged.csv"
+    assert cli.main(["plot", ea, first, second, "--out", str(tmp_path / "all.png"), "--merged", str(merged)]) == 0
+    shown = capsys.readouterr().out
+    assert "P(MERL better)" in shown
+    assert str(tmp_path / "all.png") in shown
+    found = results.read(merged)
+    assert found.methods("two-rovers") == ["MERL", "EA"]  # in the experiment's order
+    assert sorted(found.final("two-rovers", "MERL")) == [8, 9]
+
+
+@pytest.mark.parametrize(
+    ("seed", "experiment", "sentence"),
+    [(7, "motivating", "give a number twice"), (8, "scores", "mix several experiments")],
+)
+def test_results_that_do_not_belong_together_are_refused(seed, experiment, sentence, tmp_path, capsys):
+    one = motivating(tmp_path / "one.csv", [7])
+    other = motivating(tmp_path / "other.csv", [seed], experiment=experiment)
+    assert cli.main(["plot", one, other]) == 2
+    assert sentence in capsys.readouterr().err

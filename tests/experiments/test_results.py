@@ -99,7 +99,7 @@ GOOD = "motivating,two-rovers,MERL,1,100,final_score,0.5"
         (f"HEADER\n{GOOD.replace('100', '9' * 5000)}\n", "line 2 has no number where one belongs"),
         (f"HEADER\n{GOOD.replace(',1,', ',-1,')}\n", "line 2 has an impossible number"),
         (f"HEADER\n{GOOD.replace('0.5', '1e300')}\n", "line 2 has an impossible number"),
-        (f"HEADER\n{GOOD}\n{GOOD.replace('motivating', 'other')}\n", "mixes several experiments"),
+        (f"HEADER\n{GOOD}\n{GOOD.replace('motivating', 'other')}\n", "mix several experiments"),
         (f"HEADER\n{GOOD}\n{GOOD.replace('0.5', '0.6')}\n", "a number twice"),
         ('HEADER\n"unclosed', "cannot be read"),
         ("HEADER\n\udcff", "cannot be read"),

@@ -73,15 +73,23 @@ def reproduce(args: Sequence[str]) -> int:
 
 
 def plot(args: Sequence[str]) -> int:
-    """Draw the figure of an experiment again, from its results."""
+    """Draw the figure of an experiment again, from its results, and print its table.
+
+    Results of several machines, with other seeds or methods each, are drawn together.
+    """
 
     @dataclasses.dataclass(frozen=True)
     class Options:
-        results: Annotated[Positional[Path], arg(metavar="RESULTS")]
-        """A results.csv, or the folder that `merlax reproduce` wrote."""
+        results: Annotated[Positional[tuple[Path, ...]], arg(metavar="RESULTS")]
+        """A results.csv, or the folder that `merlax reproduce` wrote; or several."""
         out: Path | None = None
-        """File to write (.png, .pdf or .svg); by default FIGURE.png beside the results."""
+        """File to write (.png, .pdf or .svg); by default FIGURE.png beside the first results."""
+        merged: Path | None = None
+        """Also write all results to this file."""
 
     options = parse(Options, "plot", args, plot.__doc__)
-    print(experiments.plot(options.results, options.out))
+    if not options.results:
+        raise UserError("Name a results.csv, or a folder that holds one.")
+    for file in experiments.plot(options.results, options.out, options.merged):
+        print(file)
     return 0

@@ -88,15 +88,30 @@ def tell_the_end(outcome: Outcome, total: int, root: Path) -> int:
     return 0
 
 
-def plot(path: Path, out: Path | None = None) -> Path:
-    """Draw the figure again, from a results.csv or the folder that holds it."""
+def plot(paths: Sequence[Path], out: Path | None = None, merged: Path | None = None) -> list[Path]:
+    """Draw the figure again, from a results.csv or the folder that holds it, or from several with different runs.
+
+    Several are written as one file to `merged`. Prints the table; gives what was written.
+    """
+    files = [_results_in(path) for path in paths]
+    parts = [results.read(file) for file in files]
+    name, beside = parts[0].experiment, files[0].parent
+    if name in _MADE_BY:
+        raise UserError(f"'{files[0]}' was made by `merlax {_MADE_BY[name]}`; the same command draws it again.")
+    experiment = catalogue.experiment(name)
+    found = parts[0] if len(parts) == 1 else results.join(parts, experiment)
+    figure = drawing.draw(found, beside / RUNS, out or beside / f"{name}.png")
+    if merged is not None:
+        results.write(found, merged)
+    for table in report.tables(found, experiment):
+        _print_table(table)
+    return [figure] if merged is None else [figure, merged]
+
+
+def _results_in(path: Path) -> Path:
     if path.is_dir() and not (path / RESULTS).exists():
         raise UserError(f"The folder '{path}' holds no {RESULTS}; name one that `merlax reproduce` wrote.")
-    file = path / RESULTS if path.is_dir() else path
-    found = results.read(file)
-    if found.experiment in _MADE_BY:
-        raise UserError(f"'{file}' was made by `merlax {_MADE_BY[found.experiment]}`; the same command draws it again.")
-    return drawing.draw(found, file.parent / RUNS, out or file.parent / f"{found.experiment}.png")
+    return path / RESULTS if path.is_dir() else path
 
 
 def print_list() -> None:

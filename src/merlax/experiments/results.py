@@ -6,7 +6,7 @@ import csv
 import dataclasses
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -109,10 +109,23 @@ def read(path: Path) -> Results:
         raise UserError(f"The results '{path}' cannot be read ({error}).") from error
     if not rows:
         raise UserError(f"'{path}' holds no results yet; let a run finish first.")
+    return _checked(rows, f"The results '{path}'")
+
+
+def join(parts: Sequence[Results], experiment: Experiment) -> Results:
+    """Results of one experiment that were made apart, say on several machines, sorted as the experiment has them."""
+    worlds, methods = [task.label for task in experiment.tasks], [method.label for method in experiment.methods]
+    place = lambda label, known: known.index(label) if label in known else len(known)  # noqa: E731
+    rows = [row for part in parts for row in part.rows]
+    rows.sort(key=lambda row: (place(row.world, worlds), place(row.method, methods), row.seed))
+    return _checked(tuple(rows), "All these results together")
+
+
+def _checked(rows: tuple[Row, ...], what: str) -> Results:
     if len({row.experiment for row in rows}) > 1:
-        raise UserError(f"'{path}' mixes several experiments; keep each in a file of its own.")
+        raise UserError(f"{what} mix several experiments; keep each in a file of its own.")
     if len({dataclasses.replace(row, value=0.0) for row in rows}) < len(rows):
-        raise UserError(f"'{path}' gives a number twice for the same run, measure and frames; remove one of them.")
+        raise UserError(f"{what} give a number twice for the same run, measure and frames; remove one of them.")
     return Results(rows)
 
 
