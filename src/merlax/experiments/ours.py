@@ -192,7 +192,7 @@ EXPERIMENTS = (
     Experiment(
         name="tune-predators",
         title="Which critics predators need, at full length",
-        shows="How the champions of both kinds of critics do beside the hand rule, on five seeds that are not reported.",
+        shows="How champions of both kinds of critics do beside the hand rule, on seeds that are not reported.",
         figure="finals",
         tasks=(Task("predator-prey"),),
         methods=(
