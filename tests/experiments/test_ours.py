@@ -10,7 +10,14 @@ NAMED = {experiment.name: experiment for experiment in ours.EXPERIMENTS}
 
 def test_our_experiments_are_there():
     reported = ["beyond", "ingredients", "scores", "paper-settings", "two-rovers-ea", "trap-map"]
-    assert list(NAMED) == [*reported, "tune-baselines", "hand-rules", "tune-particles", "tune-predators"]
+    assert list(NAMED) == [
+        *reported,
+        "tune-baselines",
+        "hand-rules",
+        "tune-particles",
+        "tune-predators",
+        "tune-deception",
+    ]
 
 
 def test_scores_train_as_long_as_the_docs_say():
@@ -28,7 +35,7 @@ def test_only_the_pinned_speed_is_compared_with_the_published_score():
 
 
 def test_tuning_keeps_to_seeds_that_no_score_comes_from():
-    for name in ("tune-particles", "tune-predators", "tune-baselines"):
+    for name in ("tune-particles", "tune-predators", "tune-deception", "tune-baselines"):
         assert set(NAMED[name].seeds) <= set(range(1, 10))
     for name in ("beyond", "ingredients", "scores", "two-rovers-ea", "hand-rules"):
         assert not set(NAMED[name].seeds) & set(range(1, 10))

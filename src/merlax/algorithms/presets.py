@@ -116,7 +116,14 @@ FAST_PARTICLES = dataclasses.replace(
 # Here the two rewards differ: a second learner maximises the team's, from episodes in which the first one leads it to
 # the prey. (In the other two worlds the agents' rewards add up to the team's, or are the same.) What it learns of one
 # prey's habits must not be all that it knows, so replay reaches back to earlier preys.
-_FAST_PREDATORS_TD3 = dataclasses.replace(FAST_PARTICLES_TD3, buffer=PAPER_PARTICLES_TD3.buffer)
+# Plain critics are better here, and cheaper (`merlax reproduce tune-predators`).
+_FAST_PREDATORS_TD3 = dataclasses.replace(
+    FAST_PARTICLES_TD3,
+    buffer=PAPER_PARTICLES_TD3.buffer,
+    critic_hidden=PAPER_PARTICLES_TD3.critic_hidden,
+    critic_normalised=False,
+    huber=0.0,
+)
 FAST_PREDATORS = dataclasses.replace(
     FAST_PARTICLES,
     population=6,
