@@ -2,7 +2,7 @@
 
 from merlax.algorithms import presets
 from merlax.experiments import jobs, ours
-from merlax.experiments.paper import gradient
+from merlax.experiments.paper import EA, gradient
 from merlax.experiments.spec import Job
 
 NAMED = {experiment.name: experiment for experiment in ours.EXPERIMENTS}
@@ -62,6 +62,8 @@ def test_every_baseline_has_as_many_chances_and_its_preset_is_one_of_them():
             assert len(own) == 6
             usual = jobs.record(Job(experiment.tasks[0], gradient(algorithm, reward), 1, experiment.frames))
             assert usual in settings
+    assert sum(method.algorithm == "ea" for method in experiment.methods) == 6
+    assert jobs.record(Job(experiment.tasks[0], EA, 1, experiment.frames)) in settings
 
 
 def test_ea_is_compared_by_preset():

@@ -55,6 +55,19 @@ def _grid(algorithm: str, reward: str) -> list[Method]:
     ]
 
 
+def _ea_grid() -> list[Method]:
+    """The six settings in which EA has its chance; from the second on each changes one of the first."""
+    settings: dict[str, dict[str, Any]] = {
+        "preset": {},
+        "population 30": {"population": 30},
+        "population 100": {"population": 100},
+        "5 episodes": {"fitness": {"episodes": 5}},
+        "mutations × 0.3": {"mutation": {"strength": 0.03}},
+        "no super mutations": {"mutation": {"super_probability": 0.0, "reset_probability": 0.0}},
+    }
+    return [Method(f"EA, {name}", "ea", changes) for name, changes in settings.items()]
+
+
 def _which_critics(name: str, title: str, world: str, learners: Callable[[dict[str, Any]], list[Any]]) -> Experiment:
     """Both kinds of critics for a team's learners, on seeds that are not reported."""
     kinds = {"normalised critics": _NORMALISED, "plain critics": _PLAIN}
@@ -164,12 +177,13 @@ EXPERIMENTS = (
     ),
     Experiment(
         name="tune-baselines",
-        title="The joint critics' chance: six settings each",
-        shows="With which critics, errors, discount, rates and updates MATD3 and MADDPG do best on rover-3.",
+        title="The baselines' chance: six settings each",
+        shows="With which settings MATD3, MADDPG and EA do best on rover-3: one seed, a quarter of the frames.",
         figure="finals",
         tasks=(Task("rover-3", {"speed": "pinned"}),),
-        methods=tuple(
-            method for name in ("matd3", "maddpg") for reward in ("mixed", "global") for method in _grid(name, reward)
+        methods=(
+            *_ea_grid(),
+            *(m for name in ("matd3", "maddpg") for reward in ("mixed", "global") for m in _grid(name, reward)),
         ),
         frames=500_000,
         quick=Quick(3_000, SMALL, methods=(_grid("matd3", "mixed")[0].label, _grid("maddpg", "global")[-1].label)),
