@@ -59,7 +59,7 @@ def commands(tmp_path, monkeypatch):
         script.write_text(f"#!/bin/sh\necho {text}\nexit {code}\n")
         script.chmod(0o755)
 
-    for name in ("sbatch", "squeue", "scancel"):
+    for name in ("sbatch", "squeue", "scancel", "srun"):
         answer(name, "")
     answer("sinfo", "'4 (null)'")
     return answer
