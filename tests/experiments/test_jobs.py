@@ -101,7 +101,7 @@ def test_the_newest_complete_row_tells_the_progress(tmp_path):
     file.write_text(header)
     assert jobs.progress(tmp_path) is None
     file.write_text(header + rows[0] + rows[1] + rows[2][:9])
-    assert jobs.progress(tmp_path) == jobs.Progress(200, 1.0, None)
+    assert jobs.progress(tmp_path) == jobs.Progress(200, 1.0, 0.5)  # of the newest test
     file.write_text(header + rows[0].replace("0.5 0.0", "0.5 " * 5000) + rows[2])
     assert jobs.progress(tmp_path) == jobs.Progress(300, 1.5, 1.0)
 

@@ -76,6 +76,14 @@ def test_the_newest_row_is_the_last_complete_one(tmp_path):
     assert newest["frames"] == "777"
 
 
+def test_a_row_without_a_test_has_the_newest_score(tmp_path):
+    path = tmp_path / "progress.csv"
+    path.write_text("generation,frames,champion_score\n1,10,0.5\n2,20,0.7\n3,30,\n4,40,\n")
+    assert progress.newest(path) == {"generation": "4", "frames": "40", "champion_score": "0.7"}
+    path.write_text("generation,frames,champion_score\n1,10,\n2,20,\n")
+    assert progress.newest(path) == {"generation": "2", "frames": "20", "champion_score": ""}
+
+
 def test_there_is_no_newest_row_in_what_is_no_file(tmp_path):
     os.mkfifo(tmp_path / "progress.csv")
     assert progress.newest(tmp_path / "progress.csv") is None

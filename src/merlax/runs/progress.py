@@ -16,6 +16,7 @@ CELLS = 10_000_000  # 300,000 generations of MERL; each may take 60 bytes of mem
 COUNTERS = ("generation", "frames", "seconds")
 NUMBERS = (*COUNTERS, "champion_score", "best_fitness", "mean_fitness", "learner_score", "opponent_score")
 _TAIL = 100_000  # bytes that surely hold the last row, which may carry a thousand fitnesses
+_NEAR = 100  # rows in which the newest test is looked for: of longer runs, not every generation is tested
 _MOST = 2.0**53  # of a counter: the largest whole number that a float has
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -36,13 +37,22 @@ def columns(path: Path) -> dict[str, np.ndarray]:
 
 
 def newest(path: Path) -> dict[str, str] | None:
-    """The last complete row, without reading the others; nothing if there is none."""
+    """The last complete row, without reading all others; nothing if there is none.
+
+    Where its generation was not tested, it has the score of the newest test that is near.
+    """
     try:
         with files.opened(path, files.PROGRESS_BYTES) as (file, size):
             header = file.readline(_TAIL)
             file.seek(max(len(header), size - _TAIL))
             lines = file.read(_TAIL).decode(errors="replace").split("\n")[:-1]
-        return next(csv.DictReader([header.decode(errors="replace"), lines[-1]])) if lines else None
+        read = lambda line: next(csv.DictReader([header.decode(errors="replace"), line]))  # noqa: E731
+        if not lines:
+            return None
+        row, earlier = read(lines[-1]), reversed(lines[-_NEAR:-1])
+        while row.get("champion_score") == "" and (line := next(earlier, None)):
+            row["champion_score"] = read(line).get("champion_score") or ""
+        return row
     except (files.Unreadable, csv.Error, StopIteration):
         return None
 
