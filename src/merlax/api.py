@@ -32,12 +32,12 @@ from merlax.runs import (
     teams,
     terminal,
 )
-from merlax.runs.checkpoints import EVERY_SECONDS
 from merlax.runs.diagnosis import Diagnosis
 from merlax.runs.evaluation import FINAL_EPISODES, Score
 from merlax.runs.loop import Ending
 from merlax.runs.reader import Run
 from merlax.runs.recorders import Callback
+from merlax.runs.saver import EVERY_SECONDS
 from merlax.runs.teams import Lineup
 from merlax.types import UserError
 

@@ -6,7 +6,6 @@ import os
 import pickle
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -15,28 +14,19 @@ import numpy as np
 import pytest
 
 import merlax
-from merlax.core import replay
-from merlax.envs.base import Side
-from merlax.runs import checkpoints, policies
-from merlax.runs.checkpoints import Position, Saver
+from merlax.runs import checkpoints, policies, snapshots
+from merlax.runs.checkpoints import Position
 from merlax.types import UserError
+from tests.support.states import SIDE, same, some_state
 
 CONFIG = {"world": "rover-3", "algorithm": "merl", "seed": 1}
 RUN = checkpoints.identity(CONFIG)
-SIDE = Side.equal(2, obs_size=3, act_size=1)
-
-
-def state(seed: int, filled: int = 3):
-    """Something with weights, a counter and a buffer that is not full."""
-    keys = jax.random.split(jax.random.key(seed), 2)
-    buffer = replay.create(10, SIDE)
-    rows = buffer.rows.at[:, :filled].set(jax.random.normal(keys[0], (1, filled, 2, 16)))
-    buffer = replay.Buffer(rows, jnp.array([filled]), jnp.array([filled]), 3, 1)
-    return {"weights": jax.random.normal(keys[1], (4, 5)), "rounds": jnp.array(seed), "buffer": buffer}
 
 
 def save(folder: Path, generation: int, run=RUN) -> None:
-    checkpoints.save(folder, Position(generation, 10 * generation, 0.5), run, checkpoints.snapshot(state(generation)))
+    checkpoints.save(
+        folder, Position(generation, 10 * generation, 0.5), run, snapshots.snapshot(some_state(generation))
+    )
 
 
 def test_of_a_finished_run_only_the_newest_is_kept_or_none(tmp_path):
@@ -50,12 +40,8 @@ def test_of_a_finished_run_only_the_newest_is_kept_or_none(tmp_path):
     checkpoints.tidy(tmp_path / "checkpoints", keep=True)  # which is no error
 
 
-def same(a, b) -> bool:
-    return all(np.array_equal(x, y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True))
-
-
 def newest(folder: Path):
-    found = checkpoints.newest(folder, RUN, state(0))
+    found = checkpoints.newest(folder, RUN, some_state(0))
     assert found is not None
     return found
 
@@ -73,39 +59,15 @@ def folder(saved, tmp_path):
     return Path(shutil.copytree(saved, tmp_path / "checkpoints"))
 
 
-def test_a_run_says_that_it_has_none_yet_until_it_has_one(tmp_path):
-    saver = Saver(tmp_path, CONFIG)
-    assert checkpoints.reached(saver.folder) is None
-    saver.begin()
-    assert checkpoints.reached(saver.folder) == 0
-    saver.save(Position(3), state(3))
-    saver.begin()
-    assert checkpoints.reached(saver.folder) == 3
-    saver.save(Position(4, rounds=2), state(4))  # within the fifth
-    assert checkpoints.reached(saver.folder) == 4
-    saver.close()
-    shutil.rmtree(saver.folder)
-    assert checkpoints.reached(saver.folder) is None
-
-
 def test_it_comes_back_exactly_and_only_two_are_kept(folder):
     assert checkpoints.generations(folder) == [2, 3]
     position, back = newest(folder)
     assert position == Position(3, 30, 0.5)
-    assert same(back, state(3))
-
-
-def test_only_the_filled_part_of_a_buffer_is_stored():
-    assert checkpoints.snapshot(state(1, filled=3))["buffer.rows.0"].shape == (1, 3, 2, 16)
-
-
-def test_a_buffer_comes_back_as_that_of_a_world_whose_agents_leave():
-    buffer = {"buffer": replay.create(8, Side.equal(2, obs_size=1, act_size=1, leaving=True))}
-    assert checkpoints.restore(buffer, checkpoints.snapshot(buffer))["buffer"].leaving
+    assert same(back, some_state(3))
 
 
 def test_a_state_with_other_arrays_is_refused(folder):
-    other = state(0) | {"weights": jnp.zeros((5, 4))}
+    other = some_state(0) | {"weights": jnp.zeros((5, 4))}
     with pytest.raises(UserError, match="weights has another shape or type"):
         checkpoints.load(folder / "3", RUN, other)
     with pytest.raises(UserError, match="other arrays than this run"):
@@ -113,7 +75,7 @@ def test_a_state_with_other_arrays_is_refused(folder):
 
 
 def test_without_any_there_is_nothing_to_go_on_from(tmp_path):
-    assert checkpoints.newest(tmp_path / "checkpoints", RUN, state(0)) is None
+    assert checkpoints.newest(tmp_path / "checkpoints", RUN, some_state(0)) is None
 
 
 def test_what_a_killed_process_left_of_a_save_is_no_checkpoint_and_removed_by_the_next(folder):
@@ -123,36 +85,6 @@ def test_what_a_killed_process_left_of_a_save_is_no_checkpoint_and_removed_by_th
     save(folder, 5)
     assert not left.exists()
     assert checkpoints.generations(folder) == [3, 5]
-
-
-def test_an_interval_of_0_saves_every_time_and_a_long_one_never(tmp_path):
-    often, seldom = Saver(tmp_path / "often", CONFIG, 0.0), Saver(tmp_path / "seldom", CONFIG, 1000.0)
-    for saver in (often, seldom):
-        for generation in (1, 2):
-            saver.maybe(Position(generation), state(generation))
-        saver.close()
-    assert checkpoints.generations(often.folder) == [1, 2]
-    assert checkpoints.generations(seldom.folder) == []
-    assert often.seconds > 0 == seldom.seconds
-    assert often.last_good() == f"the last good checkpoint is '{often.folder / '2'}'"
-    assert seldom.last_good() == "there is no checkpoint yet"
-
-
-def test_checkpoints_that_take_long_come_less_often(tmp_path, monkeypatch):
-    clock = iter(range(0, 1000, 10))  # every look at it is ten seconds after the last
-    monkeypatch.setattr(checkpoints, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
-    saver = Saver(tmp_path, CONFIG, 5.0)
-    monkeypatch.setattr(checkpoints, "_save", lambda *args: None)
-    saver.maybe(Position(1), {})
-    assert saver.seconds == 10.0
-    assert saver._due == 40.0 + 10.0 / checkpoints.LARGEST_SHARE
-    saver.close()
-
-
-@pytest.mark.parametrize("every", [-1.0, float("nan"), float("inf")])
-def test_an_interval_that_is_none_is_refused(tmp_path, every):
-    with pytest.raises(UserError, match="give a number of seconds"):
-        Saver(tmp_path, CONFIG, every)
 
 
 def largest(folder: Path) -> Path:
@@ -270,7 +202,7 @@ def test_a_bad_one_is_named_and_the_one_before_it_used(folder, damage, sentence,
     with caplog.at_level(logging.WARNING, "merlax"):
         position, back = newest(folder)
     assert position.generation == 2
-    assert same(back, state(2))
+    assert same(back, some_state(2))
     assert sentence in caplog.text
     assert checkpoints.generations(folder) == [2]  # the bad one will not be in the way of the next
 
@@ -279,7 +211,7 @@ def test_without_a_good_one_a_sentence_ends_it(folder):
     shutil.rmtree(folder / "2")
     flip_a_bit(folder / "3")
     with pytest.raises(UserError, match=r"is damaged .* no other checkpoint"):
-        checkpoints.newest(folder, RUN, state(0))
+        checkpoints.newest(folder, RUN, some_state(0))
 
 
 def test_a_name_that_is_no_number_of_a_checkpoint_is_left_alone(folder):
@@ -298,9 +230,9 @@ def test_any_flipped_byte_is_noticed_or_does_no_harm(folder):
         data[chance.integers(len(data))] ^= 1 << chance.integers(8)
         file.write_bytes(data)
         try:
-            position, arrays = checkpoints.load(folder / "3", RUN, state(0))
+            position, arrays = checkpoints.load(folder / "3", RUN, some_state(0))
             assert position == Position(3, 30, 0.5)
-            assert same(checkpoints.restore(state(0), arrays), state(3))
+            assert same(snapshots.restore(some_state(0), arrays), some_state(3))
         except UserError:
             pass  # noticed
         file.write_bytes(whole)
@@ -327,12 +259,12 @@ def test_nothing_from_a_stranger_is_executed(folder, tmp_path):
         if file.is_file():
             file.write_bytes(attack)
     with pytest.raises(UserError):
-        checkpoints.load(folder / "3", RUN, state(0))
+        checkpoints.load(folder / "3", RUN, some_state(0))
     for file in (folder / "2").rglob("*"):
         if file.is_file() and "manifest" not in file.parent.name:
             file.write_bytes(attack)
     with pytest.raises(UserError):
-        checkpoints.load(folder / "2", RUN, state(0))
+        checkpoints.load(folder / "2", RUN, some_state(0))
 
     run = tmp_path / "run"
     policies.save(run / "champion", merlax.TeamPolicy(jax.random.key(0), SIDE, (4,)))
@@ -360,7 +292,7 @@ def test_an_array_that_no_number_divides_is_one_file(tmp_path):
     assert 4 * size > checkpoints.PIECE_BYTES
     for name, numbers in (("prime", size), ("even", 4_000_000)):
         state = {"weights": jnp.arange(numbers, dtype=jnp.float32)}
-        checkpoints.save(tmp_path / name, Position(1), RUN, checkpoints.snapshot(state))
+        checkpoints.save(tmp_path / name, Position(1), RUN, snapshots.snapshot(state))
         found = checkpoints.newest(tmp_path / name, RUN, {"weights": jnp.zeros(numbers)})
         assert found is not None
         np.testing.assert_array_equal(found[1]["weights"], state["weights"])

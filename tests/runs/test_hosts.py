@@ -88,7 +88,7 @@ def test_a_process_that_is_killed_ends_the_others_and_the_run_goes_on_with_any_n
         assert time.monotonic() - began < SECONDS
         assert codes[victim] == -signal.SIGKILL
         assert codes[1 - victim] == 2
-        assert read(log, 2)[1 - victim].splitlines()[-1] == f"merlax: {hosts.LOST}"
+        assert f"merlax: {hosts.LOST}" in read(log, 2)[1 - victim].splitlines()
     assert read(tmp_path / "log1", 2)[0].count("\n") == 1  # JAX has more to say only where the first one is gone
     assert nursery.run("resume", run, "--quiet", log=tmp_path / "last") == 0, (tmp_path / "last").read_text()
     assert "was made by 2 process(es) with 2 devices in all and goes on with 1 and 2" in (tmp_path / "last").read_text()

@@ -17,8 +17,8 @@ from merlax.core import devices
 from merlax.envs import adapters
 from merlax.envs.base import Env
 from merlax.runs import forms, reader, setup
-from merlax.runs.checkpoints import EVERY_SECONDS
 from merlax.runs.reader import DDPG
+from merlax.runs.saver import EVERY_SECONDS
 from merlax.runs.setup import Setup
 from merlax.types import UserError, suggest
 

@@ -21,10 +21,11 @@ from merlax.core.records import Column
 from merlax.core.rollout import Episode
 from merlax.envs.adapters.workers import WorldFailedError
 from merlax.runs import hosts
-from merlax.runs.checkpoints import Position, Saver
+from merlax.runs.checkpoints import Position
 from merlax.runs.hosts import Bystander
 from merlax.runs.process import Caught
 from merlax.runs.recorders import TESTED, Beginning, Follower, Midway, Recorder, Row
+from merlax.runs.saver import Saver
 from merlax.runs.writer import RunFolder
 from merlax.types import Key, UserError
 

@@ -32,10 +32,10 @@ from merlax.runs import (
     setup,
     teams,
 )
-from merlax.runs.checkpoints import EVERY_SECONDS, Onlooker, Saver
 from merlax.runs.loop import Ending
 from merlax.runs.reader import Run
 from merlax.runs.recorders import Beginning, Recorder
+from merlax.runs.saver import EVERY_SECONDS, Onlooker, Saver
 from merlax.runs.setup import Setup
 from merlax.runs.writer import RunFolder, free_path, refuse_taken
 from merlax.types import UserError
