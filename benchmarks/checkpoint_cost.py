@@ -19,7 +19,8 @@ from reporting import parser, report
 from merlax.algorithms.merl import Merl
 from merlax.core import devices
 from merlax.runs import checkpoints, process, reader, setup
-from merlax.runs.checkpoints import EVERY_SECONDS, Position, Saver
+from merlax.runs.checkpoints import Position
+from merlax.runs.saver import EVERY_SECONDS, Saver
 
 REPEATS = 5
 
