@@ -103,6 +103,19 @@ def test_finals_show_what_was_measured_or_else_the_final_scores(tmp_path):
     assert "<!-- final score -->" not in words
 
 
+def test_losses_are_differences_of_runs_with_the_same_seed(monkeypatch, tmp_path):
+    shown = []
+    monkeypatch.setattr(drawing.figures, "draw_finals", lambda panels, out, title: shown.extend(panels))
+    worlds = [f"rover-3 (speed {speed})" for speed in ("pinned", "free")]
+    runs = [(worlds[0], "MERL", [0.8, 0.6]), (worlds[1], "MERL", [1.0]), (worlds[0], "no tuning", [0.7, 0.6, 0.1])]
+    drawing.draw(made("ingredients", "final_score", *runs), Path("nowhere"), tmp_path / "figure.svg")
+    pinned, free = shown
+    assert (pinned.title, free.title) == ("final score less MERL's, speed pinned", "final score less MERL's, speed free")
+    assert pinned.methods == ("no tuning",)
+    assert pinned.points["rover-3"][0].runs == pytest.approx((-0.1, 0.0))  # the third seed has no run of MERL
+    assert free.points == {"rover-3": ()}
+
+
 def test_trajectories_need_the_run_folders(tmp_path):
     found = made("trajectories", "final_score", ("rover-3 (speed pinned)", "MERL", [0.5]))
     with pytest.raises(UserError, match="not a run folder"):

@@ -1,5 +1,7 @@
 """Our own experiments: what the docs report, and what the presets were tuned on."""
 
+import pytest
+
 from merlax.algorithms import presets
 from merlax.experiments import jobs, ours
 from merlax.experiments.paper import EA, gradient
@@ -9,7 +11,7 @@ NAMED = {experiment.name: experiment for experiment in ours.EXPERIMENTS}
 
 
 def test_our_experiments_are_there():
-    reported = ["beyond", "ingredients", "scores", "paper-settings", "two-rovers-ea", "trap-map"]
+    reported = ["beyond", "ingredients", "alternatives", "scores", "paper-settings", "two-rovers-ea", "trap-map"]
     assert list(NAMED) == [
         *reported,
         "tune-baselines",
@@ -37,7 +39,7 @@ def test_only_the_pinned_speed_is_compared_with_the_published_score():
 def test_tuning_keeps_to_seeds_that_no_score_comes_from():
     for name in ("tune-particles", "tune-predators", "tune-deception", "tune-baselines"):
         assert set(NAMED[name].seeds) <= set(range(1, 10))
-    for name in ("beyond", "ingredients", "scores", "two-rovers-ea", "hand-rules"):
+    for name in ("beyond", "ingredients", "alternatives", "scores", "two-rovers-ea", "hand-rules"):
         assert not set(NAMED[name].seeds) & set(range(1, 10))
 
 
@@ -79,8 +81,9 @@ def test_the_control_is_merls_own_learner_with_the_agents_reward():
     assert alone["settings"]["learner"]["reward"] == "agent"
 
 
-def test_every_ingredient_that_is_removed_was_there():
-    first, task = jobs.record(Job(NAMED["beyond"].tasks[1], ours.MERL, 101, 1000)), NAMED["ingredients"].tasks[0]
-    settings = [jobs.record(Job(task, method, 101, 1000)) for method in NAMED["ingredients"].methods]
-    assert settings[0] == first
+@pytest.mark.parametrize("name", ["ingredients", "alternatives"])
+def test_every_ingredient_that_is_removed_or_changed_was_there(name):
+    task = next(task for task in NAMED[name].tasks if task.label == "rover-3 (speed pinned)")
+    settings = [jobs.record(Job(task, method, 101, 1000)) for method in NAMED[name].methods]
+    assert settings[0] == jobs.record(Job(task, ours.MERL, 101, 1000))
     assert all(own != other for i, own in enumerate(settings) for other in settings[:i])

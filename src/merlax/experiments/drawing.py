@@ -27,7 +27,14 @@ def draw(found: Results, root: Path, out: Path, experiment: Experiment | None = 
     """Draw the figure of an experiment, by default of the named one; only trajectories need the run folders: `root`."""
     named = experiment or catalogue.experiment(found.experiment)
     experiment = dataclasses.replace(named, title=f"{named.title}, {_seeds(found)}")
-    drawings = {"curves": _curves, "sweep": _sweep, "selection": _selection, "finals": _finals, "map": _map}
+    drawings = {
+        "curves": _curves,
+        "sweep": _sweep,
+        "selection": _selection,
+        "finals": _finals,
+        "losses": _losses,
+        "map": _map,
+    }
     if experiment.figure == "trajectories":
         _trajectories(found, named, root, out)
     else:
@@ -130,6 +137,29 @@ def _finals(found: Results, experiment: Experiment, out: Path) -> None:
     figures.draw_finals(panels, out, title=experiment.title)
 
 
+def _losses(found: Results, experiment: Experiment, out: Path) -> None:
+    """How much more, or less, each method's champions score than the first one's: a panel for each kind of world."""
+    whole = experiment.methods[0].label
+    others = [label for label in dict.fromkeys(row.method for row in found.rows) if label != whole]
+    panels: dict[str, dict[str, tuple[Point, ...]]] = {}
+    for world in found.worlds:
+        differences = [tuple(_differences(found, world, label, whole).values()) for label in others]
+        points = [_summary(own, float(row)) for row, own in enumerate(differences)]
+        kind = world.removeprefix(bare(world)).strip(" ()")
+        panels.setdefault(kind, {})[bare(world)] = tuple(point for point in points if point)
+    drawn = [
+        Finals(f"final score less {whole}'s, {kind}", tuple(others), own, (Reference(whole, 0.0),))
+        for kind, own in panels.items()
+    ]
+    figures.draw_finals(drawn, out, title=experiment.title)
+
+
+def _differences(found: Results, world: str, method: str, base: str) -> dict[int, float]:
+    """Between the final scores of two methods, by seed."""
+    scores = found.final(world, base)
+    return {seed: score - scores[seed] for seed, score in found.final(world, method).items() if seed in scores}
+
+
 def _map(found: Results, experiment: Experiment, out: Path) -> None:
     """For each method the share of runs that solve the world, over two options of it."""
     (across, columns_name), (down, rows_name) = experiment.axes
@@ -177,7 +207,10 @@ def _begun(line: Line) -> Line:
 
 
 def _point(found: Results, world: str, method: str, at: float, measure: str = "final_score") -> Point | None:
-    scores = tuple(found.final(world, method, measure).values())
+    return _summary(tuple(found.final(world, method, measure).values()), at)
+
+
+def _summary(scores: tuple[float, ...], at: float) -> Point | None:
     if not scores:
         return None
     mean = statistics.mean(scores)

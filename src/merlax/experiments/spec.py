@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from merlax.runs.published import Published
 from merlax.types import UserError
 
-Figure = Literal["curves", "sweep", "selection", "trajectories", "finals", "map"]
+Figure = Literal["curves", "sweep", "selection", "trajectories", "finals", "losses", "map"]
 REFERENCE = "MERL"  # the method that all others are compared with
 
 
