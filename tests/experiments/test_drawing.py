@@ -110,7 +110,10 @@ def test_losses_are_differences_of_runs_with_the_same_seed(monkeypatch, tmp_path
     runs = [(worlds[0], "MERL", [0.8, 0.6]), (worlds[1], "MERL", [1.0]), (worlds[0], "no tuning", [0.7, 0.6, 0.1])]
     drawing.draw(made("ingredients", "final_score", *runs), Path("nowhere"), tmp_path / "figure.svg")
     pinned, free = shown
-    assert (pinned.title, free.title) == ("final score less MERL's, speed pinned", "final score less MERL's, speed free")
+    assert (pinned.title, free.title) == (
+        "final score less MERL's, speed pinned",
+        "final score less MERL's, speed free",
+    )
     assert pinned.methods == ("no tuning",)
     assert pinned.points["rover-3"][0].runs == pytest.approx((-0.1, 0.0))  # the third seed has no run of MERL
     assert free.points == {"rover-3": ()}

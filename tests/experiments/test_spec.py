@@ -42,6 +42,16 @@ def test_a_quick_experiment_has_its_own_budget_seeds_methods_and_worlds():
     assert quick.methods[0].changes == {"noise": 0.3, "population": 6}
 
 
+def test_a_part_of_an_experiment_has_the_worlds_and_methods_that_are_named():
+    tasks = Task("rover-1"), Task("rover-3", {"speed": "pinned"}), Task("rover-3", {"speed": "free"})
+    methods = Method("MERL", "merl"), Method("EA", "ea")
+    experiment = fakes.experiment(tasks=tasks, methods=methods)
+    assert experiment.only() == experiment
+    assert experiment.only(["rover-3"]).tasks == tasks[1:]
+    part = experiment.only(["rover-3 (speed free)", "rover-1"], ["EA"])
+    assert (part.tasks, part.methods) == ((tasks[0], tasks[2]), methods[1:])
+
+
 def test_quick_settings_give_way_to_what_a_method_stands_for():
     assert combine({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"b": 9}}) == {"a": {"b": 9, "c": 2}, "d": 3}
     quick = catalogue.experiment("ea-population").quickened()

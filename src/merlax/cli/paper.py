@@ -33,6 +33,10 @@ def reproduce(args: Sequence[str]) -> int:
         """Print every kind of run, its rate on this machine and the hours left; what is not known is measured first."""
         seeds: tuple[int, ...] = ()
         """Seeds to run; by default the experiment's own."""
+        worlds: tuple[str, ...] = ()
+        """Worlds to run; by default all of the experiment's. The same folder keeps what other parts have finished."""
+        methods: tuple[str, ...] = ()
+        """Methods to run, by their names in the figure; by default all."""
         frames: int | None = None
         """Budget of every run; by default the experiment's own."""
         workers: int | None = None
@@ -58,9 +62,12 @@ def reproduce(args: Sequence[str]) -> int:
     where = functools.partial(backends.choose, options.on, Resources.read(options.resources), workers=options.workers)
     several = len(options.figures) > 1 or whole.ALL in options.figures
     if several:
+        if options.worlds or options.methods:
+            raise UserError("--worlds and --methods choose a part of one figure; name only that one.")
         parts, folder = whole.choose(options.figures, **changes)
     else:
-        experiment, folder = experiments.choose("".join(options.figures), **changes)
+        part = {"worlds": options.worlds, "methods": options.methods}
+        experiment, folder = experiments.choose("".join(options.figures), **changes, **part)
         parts = [whole.Part(experiment, tuple(experiment.jobs()))]
     out = options.out or folder
     if options.plan:

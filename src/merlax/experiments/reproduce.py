@@ -27,6 +27,8 @@ def choose(
     name: str,
     *,
     seeds: Sequence[int] = (),
+    worlds: Sequence[str] = (),
+    methods: Sequence[str] = (),
     frames: int | None = None,
     speed: str | None = None,
     quick: bool = False,
@@ -48,7 +50,7 @@ def choose(
         experiment, folder = experiment.with_budget(frames), f"{folder}-{frames}"
     if seeds:
         experiment = dataclasses.replace(experiment, seeds=_checked(seeds))
-    return experiment, Path("runs", "reproduce", folder)
+    return experiment.only(worlds, methods), Path("runs", "reproduce", folder)
 
 
 def run_and_print(

@@ -137,17 +137,21 @@ class Experiment:
     def quickened(self) -> Experiment:
         """The same experiment, small enough to end in a minute or two."""
         quick = self.quick
+        part = self.only(quick.worlds, quick.methods).with_budget(quick.frames)
         methods = tuple(
-            dataclasses.replace(m, frames=None, changes=combine(quick.changes.get(m.algorithm, {}), m.changes))
-            for m in self.methods
-            if not quick.methods or m.label in quick.methods
+            dataclasses.replace(m, changes=combine(quick.changes.get(m.algorithm, {}), m.changes)) for m in part.methods
         )
-        tasks = tuple(
-            dataclasses.replace(task, frames=None)
-            for task in self.tasks
-            if not quick.worlds or {task.world, task.label} & {*quick.worlds}
-        )
-        return dataclasses.replace(self, tasks=tasks, methods=methods, frames=quick.frames, seeds=quick.seeds)
+        return dataclasses.replace(part, methods=methods, seeds=quick.seeds)
+
+    def only(self, worlds: Sequence[str] = (), methods: Sequence[str] = ()) -> Experiment:
+        """The part of it with these worlds, by name or label, and these methods; all, where none is named."""
+        names = [{task.world, task.label} for task in self.tasks]
+        _check_known("world", worlds, set().union(*names), [task.label for task in self.tasks], self.name)
+        labels = [method.label for method in self.methods]
+        _check_known("method", methods, set(labels), labels, self.name)
+        tasks = tuple(task for task, own in zip(self.tasks, names, strict=True) if not worlds or own & {*worlds})
+        chosen = tuple(method for method in self.methods if not methods or method.label in methods)
+        return dataclasses.replace(self, tasks=tasks, methods=chosen)
 
     def with_budget(self, frames: int) -> Experiment:
         """The same experiment with one budget for all its runs."""
@@ -184,6 +188,12 @@ class Experiment:
         """What the paper claims for a method on a world, which is named by its task's label."""
         claims = {(claim.world, claim.method): claim.published.score for claim in self.claims}
         return claims.get((world, method), claims.get((bare(world), method)))
+
+
+def _check_known(what: str, named: Sequence[str], known: set[str], shown: Sequence[str], experiment: str) -> None:
+    for name in named:
+        if name not in known:
+            raise UserError(f"The experiment '{experiment}' has no {what} '{name}'; choose from {'; '.join(shown)}.")
 
 
 def combine(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
