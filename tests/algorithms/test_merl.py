@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,10 +10,10 @@ import pytest
 
 from merlax.algorithms import Game, Merl
 from merlax.core import devices, rollout
-from merlax.core.evolution import selection
+from merlax.core.evolution import allocation, selection
 from merlax.core.evolution.fitness import Fitness
 from merlax.core.evolution.operators import GaussianMutation
-from merlax.core.evolution.selection import TournamentSelection
+from merlax.core.evolution.selection import DISCARDED, FATES, TournamentSelection
 from merlax.core.players import PolicyPlayer
 from merlax.core.rollout import Field
 from merlax.core.td3 import Td3
@@ -129,3 +130,16 @@ def test_merl_learns_to_meet(order):
         state, _ = game.step(jax.random.key(generation), state)
     champion = PolicyPlayer(game.champion(state))
     assert float(rollout.play_test(jax.random.key(99), Field(env), champion, 50).fitness.mean()) > 0.9
+
+
+def test_gradient_steps_go_to_the_learner_whose_migrants_are_selected():
+    merl = dataclasses.replace(MERL, learners=(TD3, TD3), allocate="selection")
+    game = Game(Rendezvous(), merl)
+    state = game.init(jax.random.key(0))
+    trusted = eqx.tree_at(lambda s: s.team.rates, state, jnp.array([0.9, 0.1]))
+    after, told = game.step(jax.random.key(1), trusted)
+    first, second = (int(info.learning.updates) for info in told.team.info.learners)
+    shares = allocation.shares(jnp.array([0.9, 0.1]))
+    assert first / second == pytest.approx(float(shares[0] / shares[1]), rel=0.05)
+    selected = jnp.stack([info.migrant_fate for info in told.team.info.learners]) != FATES.index(DISCARDED)
+    assert jnp.allclose(after.team.rates, allocation.follow(jnp.array([0.9, 0.1]), selected))

@@ -14,6 +14,7 @@ def test_our_experiments_are_there():
     reported = ["beyond", "ingredients", "alternatives", "scores", "paper-settings", "two-rovers-ea", "trap-map"]
     assert list(NAMED) == [
         *reported,
+        "tune-allocation",
         "tune-baselines",
         "hand-rules",
         "tune-particles",
@@ -37,7 +38,7 @@ def test_only_the_pinned_speed_is_compared_with_the_published_score():
 
 
 def test_tuning_keeps_to_seeds_that_no_score_comes_from():
-    for name in ("tune-particles", "tune-predators", "tune-deception", "tune-baselines"):
+    for name in ("tune-particles", "tune-predators", "tune-deception", "tune-baselines", "tune-allocation"):
         assert set(NAMED[name].seeds) <= set(range(1, 10))
     for name in ("beyond", "ingredients", "alternatives", "scores", "two-rovers-ea", "hand-rules"):
         assert not set(NAMED[name].seeds) & set(range(1, 10))

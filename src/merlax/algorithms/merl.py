@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated
+from typing import Annotated, Literal
 
 import equinox as eqx
 import jax
@@ -15,7 +15,7 @@ from merlax.algorithms.base import Episodes, InPieces, Rollouts, Seat
 from merlax.algorithms.evolutionary import Evolutionary, random_teams
 from merlax.config import Count, Length, NotNegative
 from merlax.core import replay, rollout, td3
-from merlax.core.evolution import fitness, operators, selection
+from merlax.core.evolution import allocation, fitness, operators, selection
 from merlax.core.evolution.fitness import FitnessInfo, FitnessRecord
 from merlax.core.evolution.selection import Selected
 from merlax.core.evolution.tuning import Tuning, TuningState
@@ -37,6 +37,7 @@ class MerlState(eqx.Module):
     buffer: replay.Buffer
     champion: TeamPolicy
     tuning: TuningState | None = None
+    rates: Float[Array, " learner"] | None = None  # how often each learner's migrant is selected, if that counts
 
 
 class LearnerInfo(eqx.Module):
@@ -77,6 +78,9 @@ class Merl(Evolutionary, InPieces):
     """
 
     learners: Annotated[tuple[Td3, ...], Length(1, 32)] = (Td3(),)
+    allocate: Literal["equal", "selection"] = "equal"
+    """How gradient steps are divided among several learners: each has its own number, or the more of all of them the
+    more often its migrant is selected."""
     tuning: Tuning = Tuning()
     noisy_episodes: Count = 1
     """Noisy episodes of each team of the population (Algorithm 1, line 8)."""
@@ -122,6 +126,7 @@ class Merl(Evolutionary, InPieces):
             buffer=replay.create(self.learners[0].buffer, seat.side, self.num_shards(seat)),
             champion=jax.tree.map(jnp.copy, migrants[0]),
             tuning=tuning,
+            rates=allocation.nothing_known(len(learners)) if self.allocate == "selection" else None,
         )
 
     def adopt(self, key: Key, state: MerlState, policy: TeamPolicy, seat: Seat) -> MerlState:
@@ -188,9 +193,10 @@ class Merl(Evolutionary, InPieces):
         shared = rollouts[:-1] if self.tunes else rollouts
         buffer = gradient.store(state.buffer, shared, seat)
         frames = rollout.num_frames(each.episode for each in shared)
+        shares = jnp.ones(len(self.learners)) if state.rates is None else allocation.shares(state.rates)
         learners = tuple(
-            td3.owe(learner, buffer, frames, config)
-            for learner, config in zip(state.learners, self.learners, strict=True)
+            td3.owe(learner, buffer, frames, config, share)
+            for learner, config, share in zip(state.learners, self.learners, shares, strict=True)
         )
         return dataclasses.replace(state, learners=learners, buffer=buffer, tuning=self._watch(state, rollouts, seat))
 
@@ -235,9 +241,13 @@ class Merl(Evolutionary, InPieces):
             self._describe(one, newest[slot], selection.fate_of(slot, evolved.selected), learner, seat)
             for one, slot, learner in zip(explored, slots, state.learners, strict=True)
         )
+        rates = state.rates
+        if rates is not None:
+            fates = jnp.stack([info.migrant_fate for info in infos])
+            rates = allocation.follow(rates, fates != selection.FATES.index(selection.DISCARDED))
         told = fitness.describe(newest, evolved.lineage)
         info = MerlInfo(told, infos, self._describe_tuned(newest, evolved.selected, tuning))
-        return MerlState(teams, evolved.record, state.learners, state.buffer, evolved.champion, tuning), info
+        return MerlState(teams, evolved.record, state.learners, state.buffer, evolved.champion, tuning, rates), info
 
     def _describe(self, explored: Episode, score: Array, fate: Array, learner: Learner, seat: Seat) -> LearnerInfo:
         paid = explored.agent_reward[seat.index].sum() / explored.frames.sum().astype(jnp.float32)

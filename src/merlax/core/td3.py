@@ -191,10 +191,17 @@ def learn(
     return learner, report(learner)
 
 
-def owe(learner: Learner, buffers: replay.Buffer, frames: Int[Array, ""], config: Td3) -> Learner:
-    """Note the rounds of updates that `frames` new joint steps pay for: none before enough is stored."""
+def owe(
+    learner: Learner,
+    buffers: replay.Buffer,
+    frames: Int[Array, ""],
+    config: Td3,
+    share: Float[Array, ""] | float = 1.0,
+) -> Learner:
+    """Note the rounds of updates that `frames` new joint steps pay for, or a share of them: none before enough is
+    stored."""
     enough = config.burn_in * config.batch // buffers.size.shape[0]
-    rounds = jnp.floor(frames.astype(jnp.float32) * config.updates_per_frame).astype(jnp.int32)
+    rounds = jnp.floor(frames.astype(jnp.float32) * config.updates_per_frame * share).astype(jnp.int32)
     due = jnp.where(buffers.size.min() >= enough, rounds, 0)
     return eqx.tree_at(lambda each: each.practice, learner, _practice(due))
 

@@ -58,6 +58,13 @@ def _grid(algorithm: str, reward: str) -> list[Method]:
     ]
 
 
+def _three_learners(label: str, allocate: str) -> Method:
+    """MERL with three discounts, which share the gradient steps, and the noisy episodes, of its one learner."""
+    own = presets.FAST_ROVER.learners[0]
+    learners = [{"discount": g, "updates_per_frame": own.updates_per_frame / 3} for g in (0.5, 0.2, 0.9)]
+    return _without(label, learners=learners, allocate=allocate, population=9, explore_episodes=17)
+
+
 def _ea_grid() -> list[Method]:
     """The six settings in which EA has its chance; from the second on each changes one of the first."""
     settings: dict[str, dict[str, Any]] = {
@@ -188,6 +195,21 @@ EXPERIMENTS = (
             ("nearer", "how much nearer the wrong POI is"),
             ("observation_distance", "distance at which a POI is observed"),
         ),
+    ),
+    Experiment(
+        name="tune-allocation",
+        title="Who gets the gradient steps of three learners",
+        shows="Whether steps divided by how often each learner's migrants are selected do better than equal ones.",
+        figure="finals",
+        tasks=(Task("rover-3", {"speed": "pinned"}),),
+        methods=(
+            MERL,
+            _three_learners("three learners, equal steps", "equal"),
+            _three_learners("three learners, by selection", "selection"),
+        ),
+        frames=1_000_000,
+        quick=Quick(4_000, _TUNED, methods=("MERL", "three learners, by selection"), seeds=(4,)),
+        seeds=(4, 5, 6),
     ),
     Experiment(
         name="tune-baselines",
