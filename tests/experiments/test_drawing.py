@@ -57,6 +57,16 @@ def test_the_selection_rate_names_an_option_that_all_worlds_share_once(tmp_path)
     assert "<!-- rover-3 0.50 -->" in words
 
 
+def test_every_learner_has_its_own_selection_rate(tmp_path):
+    first = made(
+        "selection-rate", "migrant_selected", ("predator-prey", "MERL", [1.0, 0.0]), ("keep-away", "MERL", [0.0])
+    )
+    second = made("selection-rate", "migrant_selected_2", ("predator-prey", "MERL", [0.0, 0.0]))
+    words = drawn(Results((*first.rows, *second.rows)), tmp_path)
+    for text in ("predator-prey, learner 1 0.50", "predator-prey, learner 2 0.00", "keep-away 0.00"):
+        assert f"<!-- {text} -->" in words
+
+
 def test_a_map_tells_how_many_runs_solve_each_world(tmp_path):
     worlds = [f"two-rovers (observation_distance {distance}, nearer 4.0)" for distance in ("3.0", "0.5")]
     scores = [(worlds[0], "MERL", [1.0, 1.0, 0.5]), (worlds[1], "MERL", [1.0, 0.5, 0.0]), (worlds[0], "EA", [0.5])]

@@ -12,7 +12,7 @@ from merlax import figures
 from merlax.core import devices
 from merlax.experiments import catalogue, jobs, report, statistics
 from merlax.experiments.measures import AGAINST
-from merlax.experiments.results import Results
+from merlax.experiments.results import MIGRANTS, Results
 from merlax.experiments.spec import REFERENCE, Experiment, bare, slug
 from merlax.figures.series import Finals, Line, Panel, Point, Reference, Sweep, distinct
 from merlax.runs import evaluation, reader, teams
@@ -101,8 +101,17 @@ def hand_rules(experiment: Experiment, world: str) -> tuple[Reference, ...]:
 def _selection(found: Results, experiment: Experiment, out: Path) -> None:
     variants = {world.removeprefix(bare(world)) for world in found.worlds}
     title, name = (f"{experiment.title}{variants.pop()}", bare) if len(variants) == 1 else (experiment.title, str)
-    lines = [_line(found, world, REFERENCE, "migrant_selected", _SMOOTH_RATE, name(world)) for world in found.worlds]
-    figures.selection_rate([_begun(line) for line in lines if line], out, title=title, expected=SELECTION_RATE)
+    lines = [line for world in found.worlds for line in _learners(found, world, name(world))]
+    figures.selection_rate(lines, out, title=title, expected=SELECTION_RATE)
+
+
+def _learners(found: Results, world: str, label: str) -> list[Line]:
+    """How often the migrants of each of MERL's learners are selected."""
+    lines = [_line(found, world, REFERENCE, measure, _SMOOTH_RATE, label) for measure in MIGRANTS.values()]
+    known = [_begun(line) for line in lines if line]
+    if len(known) < 2:
+        return known
+    return [dataclasses.replace(line, label=f"{label}, learner {n}") for n, line in enumerate(known, 1)]
 
 
 def _sweep(found: Results, experiment: Experiment, out: Path) -> None:

@@ -20,7 +20,9 @@ from merlax.types import UserError, shown
 COLUMNS = ("experiment", "world", "method", "seed", "frames", "measure", "value")
 CURVES = ("champion_score", "best_fitness", "mean_fitness", "learner_score")
 ENDS = ("final_score", "seconds", "peak_memory_mb")
-SELECTED = {"migrant_fate": "migrant_selected", "tuned_fate": "tuned_selected"}  # columns, and what is kept of them
+# Columns of what became of migrants, of each learner's and the tuned one, and what is kept of them.
+MIGRANTS = {"migrant_fate": "migrant_selected"} | {f"migrant_fate_{n}": f"migrant_selected_{n}" for n in range(2, 33)}
+SELECTED = MIGRANTS | {"tuned_fate": "tuned_selected"}
 ALWAYS = (*CURVES, *SELECTED.values(), *ENDS)  # what a run itself tells; an experiment may measure more
 POINTS = 200  # per run and measure
 _BYTES = 20_000_000  # of a file: fifteen times that of the longest experiment
