@@ -15,7 +15,7 @@ def names(experiment: Experiment) -> set[str]:
     match experiment.figure:
         case "selection":
             return {task.world for task in experiment.tasks}
-        case "finals" | "map":
+        case "finals" | "losses" | "map":
             return set()
     return {method.label.split(",")[0] for method in experiment.methods}
 

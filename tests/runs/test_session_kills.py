@@ -13,7 +13,7 @@ from merlax.types import UserError
 from tests.support import lives, short
 from tests.support.killing import ROWS, options, rows
 
-KILLS = {("rendezvous", "merl"): 6, ("predator-prey", "merl"): 6}  # of others: 2
+KILLS = {("rendezvous", "merl"): 6, ("predator-prey", "merl"): 3}  # of others: 1
 CASES = [
     *(("rendezvous", name) for name in ("merl", "ea", "es", "matd3")),
     *(("predator-prey", name) for name in ("merl", "td3")),
@@ -31,7 +31,7 @@ def fates(nursery, tmp_path_factory):
         pace = lives.leave_alone(nursery, folder / "whole", command, folder / "log")
         chance = random.Random("-".join(case))
         first = chance.choice(("a row", "a save"))  # tells how long it takes when all is compiled
-        aims = [first, *lives.draw_aims(chance, KILLS.get(case, 2) - 1)]
+        aims = [first, *lives.draw_aims(chance, KILLS.get(case, 1) - 1)]
         return folder, lives.kill_and_resume(nursery, folder / "killed", command, chance, aims, pace)
 
     with ThreadPoolExecutor(2) as pool:

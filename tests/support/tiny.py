@@ -8,8 +8,7 @@ from merlax.core.evolution.operators import GaussianMutation
 from merlax.core.evolution.selection import TournamentSelection
 from tests.probes.darts import Darts
 
-# As many rows as make it worth while for two devices to share a gradient step.
-LEARNER = {"batch": 512, "buffer": 2048, "burn_in": 1, "updates_per_frame": 0.2, "critic_hidden": (32,),
+LEARNER = {"batch": 128, "buffer": 2048, "burn_in": 1, "updates_per_frame": 0.2, "critic_hidden": (32,),
            "actor_rate": 0.003, "critic_rate": 0.01, "target_weight": 0.05}  # fmt: skip
 
 
@@ -29,7 +28,9 @@ def tiny(name: str) -> Algorithm:
     if name == "merl":
         changes["learners"] = tuple(dataclasses.replace(learner, **LEARNER) for learner in algorithm.learners)
     if hasattr(algorithm, "learner"):
-        changes["learner"] = dataclasses.replace(algorithm.learner, **LEARNER)
+        learner = dataclasses.replace(algorithm.learner, **LEARNER)
+        # As many rows as make it worth while for two devices to share a gradient step.
+        changes["learner"] = dataclasses.replace(learner, batch=512) if learner.sees_all else learner
     if hasattr(algorithm, "explore_episodes"):
         changes["explore_episodes"] = 180  # enough to learn in the first generation
     return dataclasses.replace(algorithm, **changes)
