@@ -17,6 +17,7 @@ from merlax.core.evolution.selection import DISCARDED, FATES, TournamentSelectio
 from merlax.core.players import PolicyPlayer
 from merlax.core.rollout import Field
 from merlax.core.td3 import Td3
+from merlax.types import UserError
 from tests.probes.rendezvous import Rendezvous
 from tests.support.own import Appoint, Fill
 from tests.support.trees import copy, member, same
@@ -130,6 +131,11 @@ def test_merl_learns_to_meet(order):
         state, _ = game.step(jax.random.key(generation), state)
     champion = PolicyPlayer(game.champion(state))
     assert float(rollout.play_test(jax.random.key(99), Field(env), champion, 50).fitness.mean()) > 0.9
+
+
+def test_one_learner_alone_has_nothing_to_divide():
+    with pytest.raises(UserError, match="only one learner; give several"):
+        dataclasses.replace(MERL, allocate="selection")
 
 
 def test_gradient_steps_go_to_the_learner_whose_migrants_are_selected():

@@ -129,6 +129,11 @@ def test_losses_are_differences_of_runs_with_the_same_seed(monkeypatch, tmp_path
     assert free.points == {"rover-3": ()}
 
 
+def test_a_part_without_the_whole_method_shows_final_scores(tmp_path):
+    part = made("ingredients", "final_score", ("rover-3 (speed pinned)", "no tuning", [0.7, 0.6]))
+    assert "<!-- final score -->" in drawn(part, tmp_path)
+
+
 def test_trajectories_need_the_run_folders(tmp_path):
     found = made("trajectories", "final_score", ("rover-3 (speed pinned)", "MERL", [0.5]))
     with pytest.raises(UserError, match="not a run folder"):

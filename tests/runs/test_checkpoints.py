@@ -17,7 +17,8 @@ import merlax
 from merlax.runs import checkpoints, policies, snapshots
 from merlax.runs.checkpoints import Position
 from merlax.types import UserError
-from tests.support.states import SIDE, same, some_state
+from tests.support.states import SIDE, some_state
+from tests.support.trees import same
 
 CONFIG = {"world": "rover-3", "algorithm": "merl", "seed": 1}
 RUN = checkpoints.identity(CONFIG)

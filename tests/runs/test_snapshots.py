@@ -3,7 +3,8 @@
 from merlax.core import replay
 from merlax.envs.base import Side
 from merlax.runs import snapshots
-from tests.support.states import same, some_state
+from tests.support.states import some_state
+from tests.support.trees import same
 
 
 def test_a_state_comes_back():

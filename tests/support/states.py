@@ -4,7 +4,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from merlax.core import replay
 from merlax.envs.base import Side
@@ -19,7 +18,3 @@ def some_state(seed: int, filled: int = 3) -> dict[str, Any]:
     rows = buffer.rows.at[:, :filled].set(jax.random.normal(keys[0], (1, filled, 2, 16)))
     buffer = replay.Buffer(rows, jnp.array([filled]), jnp.array([filled]), 3, 1)
     return {"weights": jax.random.normal(keys[1], (4, 5)), "rounds": jnp.array(seed), "buffer": buffer}
-
-
-def same(a: Any, b: Any) -> bool:
-    return all(np.array_equal(x, y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True))

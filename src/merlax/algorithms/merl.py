@@ -93,6 +93,8 @@ class Merl(Evolutionary, InPieces):
         super().check()
         if len({learner.buffer for learner in self.learners}) > 1:
             raise UserError("The learners share one replay buffer; give all of them the same `buffer`.")
+        if self.allocate == "selection" and len(self.learners) < 2:
+            raise UserError("allocate is 'selection' but there is only one learner; give several, or leave it out.")
 
     @property
     def num_migrants(self) -> int:

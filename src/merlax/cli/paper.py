@@ -34,7 +34,7 @@ def reproduce(args: Sequence[str]) -> int:
         seeds: tuple[int, ...] = ()
         """Seeds to run; by default the experiment's own."""
         worlds: tuple[str, ...] = ()
-        """Worlds to run; by default all of the experiment's. The same folder keeps what other parts have finished."""
+        """Worlds to run; by default all of the experiment's. Figure and results are of this part; other runs stay."""
         methods: tuple[str, ...] = ()
         """Methods to run, by their names in the figure; by default all."""
         frames: int | None = None

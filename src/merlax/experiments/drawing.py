@@ -148,7 +148,9 @@ def _finals(found: Results, experiment: Experiment, out: Path) -> None:
 
 def _losses(found: Results, experiment: Experiment, out: Path) -> None:
     """How much more, or less, each method's champions score than the first one's: a panel for each kind of world."""
-    whole = experiment.methods[0].label
+    whole = catalogue.experiment(experiment.name).methods[0].label
+    if not any(row.method == whole for row in found.rows):  # a part without what the others are compared with
+        return _finals(found, experiment, out)
     others = [label for label in dict.fromkeys(row.method for row in found.rows) if label != whole]
     panels: dict[str, dict[str, tuple[Point, ...]]] = {}
     for world in found.worlds:
