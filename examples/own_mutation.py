@@ -24,6 +24,5 @@ class HeadMutation:
 
 if __name__ == "__main__":
     frames = int(sys.argv[1]) if len(sys.argv) > 1 else 500_000
-    merl = dataclasses.replace(merlax.preset("fast", "rover-3"), mutation=HeadMutation(strength=0.1))
-    run = merlax.train("rover-3", merl, frames=frames)
-    print(merlax.evaluate(run))
+    ea = dataclasses.replace(merlax.preset("fast", "rover-1", "ea"), mutation=HeadMutation(strength=0.1))
+    print(merlax.evaluate(merlax.train("rover-1", ea, frames=frames)))

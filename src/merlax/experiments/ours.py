@@ -39,11 +39,12 @@ _PLAIN_CRITIC = _PLAIN | {"halving_rounds": 0.0}  # as in the paper
 
 
 def _grid(algorithm: str, reward: str) -> list[Method]:
-    """The six settings in which a gradient method has its chance; from the third on each changes one of the second."""
+    """The eight settings in which a gradient method has its chance; from the third on each changes the second."""
     base = presets.preset("fast", "rover-3", algorithm)
     assert isinstance(base, Gradient), "only gradient methods have a learner of their own"
     own = base.learner
     shared = {"critic": "shared"}
+    often = shared | {"updates_per_frame": own.updates_per_frame * 8, "batch": 64}
     settings = {
         "separate critics": {"critic": "joint"},
         "shared critics": shared,
@@ -51,6 +52,8 @@ def _grid(algorithm: str, reward: str) -> list[Method]:
         "discount 0.5": shared | {"discount": 0.5},
         "rates × 0.2": shared | {"actor_rate": own.actor_rate * 0.2, "critic_rate": own.critic_rate * 0.2},
         "updates × 4": shared | {"updates_per_frame": own.updates_per_frame * 4},
+        "updates × 8, batch 64": often,
+        "MERL's critic": often | {"critic_hidden": [100, 100, 100], "critic_normalised": True},
     }
     return [
         Method(f"{algorithm.upper()}-{reward}, {name}", algorithm, {"learner": {"reward": reward} | changes})
@@ -66,14 +69,17 @@ def _three_learners(label: str, allocate: str) -> Method:
 
 
 def _ea_grid() -> list[Method]:
-    """The six settings in which EA has its chance; from the second on each changes one of the first."""
+    """The eight settings in which EA has its chance; from the second on each changes the first."""
+    calm = {"mutation": {"super_probability": 0.0, "reset_probability": 0.0}}
     settings: dict[str, dict[str, Any]] = {
         "preset": {},
         "population 30": {"population": 30},
         "population 100": {"population": 100},
         "5 episodes": {"fitness": {"episodes": 5}},
         "mutations × 0.3": {"mutation": {"strength": 0.03}},
-        "no super mutations": {"mutation": {"super_probability": 0.0, "reset_probability": 0.0}},
+        "mutations × 3": {"mutation": {"strength": 0.3}},
+        "no super mutations": calm,
+        "population 30, no super mutations": {"population": 30} | calm,
     }
     return [Method(f"EA, {name}", "ea", changes) for name, changes in settings.items()]
 
@@ -213,7 +219,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         name="tune-baselines",
-        title="The baselines' chance: six settings each",
+        title="The baselines' chance: eight settings each",
         shows="With which settings MATD3, MADDPG and EA do best on rover-3: one seed, a quarter of the frames.",
         figure="finals",
         tasks=(Task("rover-3", {"speed": "pinned"}),),
