@@ -62,10 +62,10 @@ def test_every_baseline_has_as_many_chances_and_its_preset_is_one_of_them():
     for algorithm in ("matd3", "maddpg"):
         for reward in ("mixed", "global"):
             own = [method for method in experiment.methods if method.label.startswith(f"{algorithm.upper()}-{reward},")]
-            assert len(own) == 6
+            assert len(own) == 8
             usual = jobs.record(Job(experiment.tasks[0], gradient(algorithm, reward), 1, experiment.frames))
             assert usual in settings
-    assert sum(method.algorithm == "ea" for method in experiment.methods) == 6
+    assert sum(method.algorithm == "ea" for method in experiment.methods) == 8
     assert jobs.record(Job(experiment.tasks[0], EA, 1, experiment.frames)) in settings
 
 
