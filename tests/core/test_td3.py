@@ -12,7 +12,7 @@ import pytest
 from merlax.core import td3
 from merlax.core.td3 import Td3
 from merlax.envs.base import Side
-from merlax.types import Transition, UserError
+from merlax.types import Transition
 from tests.support.td3 import ACT, AGENTS, JOINT, OBS, SEQUENTIAL, SIDE, new_learner, round_of, transitions
 
 
@@ -211,11 +211,6 @@ def test_rates_fall_with_the_rounds():
     )
     full, half = (jnp.concatenate([leaf.ravel() for leaf in jax.tree.leaves(step(c))]) for c in (JOINT, falling))
     np.testing.assert_allclose(2.0 * half, full, rtol=1e-3, atol=1e-6)
-
-
-def test_joint_critics_cannot_be_normalised():
-    with pytest.raises(UserError, match="critic_normalised"):
-        Td3(critic="joint", order="joint", critic_normalised=True)
 
 
 @pytest.mark.slow

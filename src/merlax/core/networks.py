@@ -175,13 +175,10 @@ class Critic(eqx.Module):
     ) -> Float[Array, "batch agent"]:
         """The values from `obs @ obs_weight`."""
         first, *middle, last = self.layers
-        x = self._activate(on_obs + _rows(action) @ first.weight[self.obs_size :] + first.bias[None])
+        x = _activate(on_obs + _rows(action) @ first.weight[self.obs_size :] + first.bias[None], self.normalised)
         for layer in middle:
-            x = self._activate(layer(x))
+            x = _activate(layer(x), self.normalised)
         return last(x).reshape(action.shape[:-1])
-
-    def _activate(self, x: Float[Array, "row hidden"]) -> Float[Array, "row hidden"]:
-        return jax.nn.relu(jax.nn.standardize(x)) if self.normalised else jnp.tanh(x)
 
     def complete_with_own(
         self,
@@ -207,8 +204,11 @@ class JointCritic(eqx.Module):
     others: tuple[Linear, ...]  # [agent, ...]
     num_agents: int = eqx.field(static=True)
     shared: bool = eqx.field(static=True)  # the first layer
+    normalised: bool = eqx.field(static=True)  # as in `Critic`
 
-    def __init__(self, key: Key, side: Side, hidden: Sequence[int], shared: bool = False):
+    def __init__(
+        self, key: Key, side: Side, hidden: Sequence[int], *, shared: bool = False, normalised: bool = False
+    ):  # fmt: skip
         num_agents = side.num_agents
         joint_obs, joint = num_agents * side.obs_size, num_agents * (side.obs_size + side.act_size)
         key_first, *keys = jax.random.split(key, len(hidden) + 1)
@@ -221,7 +221,7 @@ class JointCritic(eqx.Module):
         self.on_obs, self.on_action, self.bias = weight[:joint_obs], weight[joint_obs:], first.bias.reshape(-1)
         self.others = tuple(stack(k, i, o) for k, (i, o) in zip(keys, pairwise([*hidden, 1]), strict=True))
         self.num_agents = num_agents
-        self.shared = shared
+        self.shared, self.normalised = shared, normalised
 
     def __call__(
         self, obs: Float[Array, "batch agent obs"], action: Float[Array, "batch agent act"]
@@ -262,11 +262,16 @@ class JointCritic(eqx.Module):
 
     def _rest(self, x: Float[Array, "batch _agent hidden"]) -> Float[Array, "batch agent"]:
         for layer in self.others:
+            x = _activate(x, self.normalised)
             if x.shape[1] < self.num_agents:  # all see the same, so this is one wide matmul, too
-                x = jnp.einsum("bi,kio->bko", jnp.tanh(x[:, 0]), layer.weight) + layer.bias[None]
+                x = jnp.einsum("bi,kio->bko", x[:, 0], layer.weight) + layer.bias[None]
             else:
-                x = jnp.einsum("bki,kio->bko", jnp.tanh(x), layer.weight) + layer.bias[None]
+                x = jnp.einsum("bki,kio->bko", x, layer.weight) + layer.bias[None]
         return x.squeeze(-1)
+
+
+def _activate(x: Float[Array, "*rows hidden"], normalised: bool) -> Float[Array, "*rows hidden"]:
+    return jax.nn.relu(jax.nn.standardize(x)) if normalised else jnp.tanh(x)
 
 
 def first_layers(

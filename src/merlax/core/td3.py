@@ -8,6 +8,7 @@ buffers, and their gradients are averaged.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
@@ -72,7 +73,7 @@ class Td3(Checked):
     critic_hidden: Layers = (100, 100)
     """Hidden layers of a critic."""
     critic_normalised: bool = False
-    """Normalise every hidden layer of an `own` critic, with a ReLU instead of tanh."""
+    """Normalise every hidden layer of a critic, with a ReLU instead of tanh."""
     huber: NotNegative = 0.0
     """Errors of the critics beyond this count by their size instead of their square (0: all by their square)."""
     order: Literal["sequential", "joint"] = "sequential"
@@ -92,10 +93,6 @@ class Td3(Checked):
         return self.critic != "own"
 
     def check(self) -> None:
-        if self.sees_all and self.critic_normalised:
-            raise UserError(
-                f"critic is '{self.critic}' but critic_normalised is set, which only 'own' critics know; unset it."
-            )
         if self.sees_all and self.order == "sequential":
             raise UserError(
                 f"critic is '{self.critic}' but order is 'sequential'; joint critics learn together: set order 'joint'."
@@ -145,10 +142,8 @@ def init(key: Key, side: Side, actor_hidden: tuple[int, ...], config: Td3) -> Le
     key_actor, key_critics = jax.random.split(key)
     actor = TeamPolicy(key_actor, side, actor_hidden, kaiming, LEARNER_BIAS)
     keys = jax.random.split(key_critics, config.critics)
-    if config.sees_all:
-        critics = tuple(JointCritic(k, side, config.critic_hidden, config.critic == "shared") for k in keys)
-    else:
-        critics = tuple(Critic(k, side, config.critic_hidden, config.critic_normalised) for k in keys)
+    make = functools.partial(JointCritic, shared=config.critic == "shared") if config.sees_all else Critic
+    critics = tuple(make(k, side, config.critic_hidden, normalised=config.critic_normalised) for k in keys)
     copy = lambda tree: jax.tree.map(jnp.copy, tree)  # noqa: E731
     return Learner(
         actor,
