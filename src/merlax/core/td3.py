@@ -8,7 +8,6 @@ buffers, and their gradients are averaged.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
@@ -142,8 +141,12 @@ def init(key: Key, side: Side, actor_hidden: tuple[int, ...], config: Td3) -> Le
     key_actor, key_critics = jax.random.split(key)
     actor = TeamPolicy(key_actor, side, actor_hidden, kaiming, LEARNER_BIAS)
     keys = jax.random.split(key_critics, config.critics)
-    make = functools.partial(JointCritic, shared=config.critic == "shared") if config.sees_all else Critic
-    critics = tuple(make(k, side, config.critic_hidden, normalised=config.critic_normalised) for k in keys)
+    hidden, normalised = config.critic_hidden, config.critic_normalised
+    if config.sees_all:
+        shared = config.critic == "shared"
+        critics = tuple(JointCritic(k, side, hidden, shared=shared, normalised=normalised) for k in keys)
+    else:
+        critics = tuple(Critic(k, side, hidden, normalised) for k in keys)
     copy = lambda tree: jax.tree.map(jnp.copy, tree)  # noqa: E731
     return Learner(
         actor,
