@@ -16,6 +16,7 @@ def test_our_experiments_are_there():
         *reported,
         "tune-allocation",
         "tune-baselines",
+        "joint-updates",
         "hand-rules",
         "tune-particles",
         "tune-predators",
@@ -40,7 +41,7 @@ def test_only_the_pinned_speed_is_compared_with_the_published_score():
 def test_tuning_keeps_to_seeds_that_no_score_comes_from():
     for name in ("tune-particles", "tune-predators", "tune-deception", "tune-baselines", "tune-allocation"):
         assert set(NAMED[name].seeds) <= set(range(1, 10))
-    for name in ("beyond", "ingredients", "alternatives", "scores", "two-rovers-ea", "hand-rules"):
+    for name in ("beyond", "ingredients", "alternatives", "scores", "two-rovers-ea", "hand-rules", "joint-updates"):
         assert not set(NAMED[name].seeds) & set(range(1, 10))
 
 

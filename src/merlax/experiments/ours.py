@@ -61,6 +61,10 @@ def _grid(algorithm: str, reward: str) -> list[Method]:
     ]
 
 
+def _more_updates(algorithm: str, reward: str) -> Method:
+    return next(method for method in _grid(algorithm, reward) if method.label.endswith("updates × 4"))
+
+
 def _three_learners(label: str, allocate: str) -> Method:
     """MERL with three discounts, which share the gradient steps, and the noisy episodes, of its one learner."""
     own = presets.FAST_ROVER.learners[0]
@@ -230,6 +234,22 @@ EXPERIMENTS = (
         frames=500_000,
         quick=Quick(3_000, SMALL, methods=(_grid("matd3", "mixed")[0].label, _grid("maddpg", "global")[-1].label)),
         seeds=(1,),  # 1 to 9 are for tuning
+    ),
+    Experiment(
+        name="joint-updates",
+        title="Joint critics with four times the updates",
+        shows="Whether MATD3 and MADDPG, which have few updates for the time's sake, would be other methods with more.",
+        figure="finals",
+        tasks=(Task("rover-3", {"speed": "pinned"}),),
+        methods=tuple(
+            method
+            for name in ("matd3", "maddpg")
+            for reward in ("global", "mixed")
+            for method in (gradient(name, reward), _more_updates(name, reward))
+        ),
+        frames=2_000_000,
+        quick=Quick(3_000, SMALL, methods=("MATD3-mixed", "MATD3-mixed, updates × 4"), seeds=(101,)),
+        seeds=(101, 102, 103),
     ),
     Experiment(
         name="hand-rules",
