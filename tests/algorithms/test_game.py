@@ -16,6 +16,8 @@ from merlax.core import devices, records, rollout
 from merlax.core.networks import TeamPolicy
 from merlax.core.players import PolicyPlayer
 from merlax.core.rollout import Field
+from tests.probes.darts import Darts
+from tests.support.own import RandomSearch
 from tests.support.tiny import make
 from tests.support.trees import copy, same
 
@@ -217,3 +219,17 @@ def test_what_follows_the_rollouts_exchanges_nothing_between_devices(name):
     own = game._nearby(run.game.algorithm, seat, state.played)
     program = game._compiled_learn.lower(run.game.algorithm, seat, key, state.team, own).compile()
     assert EXCHANGE.findall(str(program.as_text())) == []
+
+
+def test_what_the_frames_of_a_generation_are_counted_with_is_not_traced_again():
+    traced = []
+
+    class Watched(RandomSearch):
+        def play(self, *args, **kwargs):
+            traced.append(args)
+            return super().play(*args, **kwargs)
+
+    game = Game(Darts("team"), Watched())
+    assert game.frames_per_generation() > 0
+    game.step(jax.random.key(1), game.init(jax.random.key(0)))
+    assert len(traced) == 1

@@ -168,7 +168,7 @@ class Game:
             state = GameState(state.team, _shapes(self.opponent, Seat(self.env, 1), key))
         players, field = self.algorithm.players(state.team), self.training_field(state)
         field = dataclasses.replace(field, env=traceable(self.env))
-        return _compiled_play.eval_shape(self.algorithm, key, players, field)
+        return _compiled_play.eval_shape(self.algorithm, *devices.as_if_spread((key, players, field)))
 
 
 def _everywhere(rollouts: Rollouts) -> Rollouts:

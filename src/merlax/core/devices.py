@@ -230,6 +230,14 @@ def spread(size: int | None, tree: T) -> T:
     return jax.device_put(tree, NamedSharding(mesh(size), PartitionSpec()))
 
 
+def as_if_spread(tree: T) -> T:
+    """The shapes of a tree that will be on all devices: what is traced with them need not be traced again with it."""
+    everywhere = NamedSharding(mesh(), PartitionSpec())
+    return jax.tree.map(
+        lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=everywhere, weak_type=leaf.weak_type), tree
+    )
+
+
 def divide(size: int, tree: T) -> T:
     """The leading axis of the tree split over `size` devices."""
     return jax.device_put(tree, NamedSharding(mesh(size), PartitionSpec(AXIS)))
