@@ -58,6 +58,7 @@ def train(
     callbacks: Sequence[Callback] = (),
     checkpoint_every: float = EVERY_SECONDS,
     keep_checkpoint: bool = True,
+    pictures: bool = True,
     ignore_memory: bool = False,
 ) -> Run:
     """Train a team and return its run folder, opened. Ctrl-C ends the run early, with all its files.
@@ -80,6 +81,7 @@ def train(
             recorders, such as `merlax.Tracker("wandb")`.
         checkpoint_every: Seconds between two checkpoints (0: after every generation).
         keep_checkpoint: Keep the last one when the run is finished, so that `resume(run, frames=…)` can extend it.
+        pictures: Draw the learning curve and an episode of the champion in the end.
         ignore_memory: Begin even if the run does not seem to fit into this machine's memory.
 
     Examples:
@@ -94,8 +96,9 @@ def train(
     )
     listeners = [*terminal.display(quiet), *recorders.recorders(callbacks)]
     run, ending = session.train(
-        planned, out, force, listeners, checkpoint_every, ignore_memory=ignore_memory, keep_checkpoint=keep_checkpoint
-    )
+        planned, out, force, listeners, checkpoint_every,
+        ignore_memory=ignore_memory, keep_checkpoint=keep_checkpoint, pictures=pictures,
+    )  # fmt: skip
     return _obey(run, ending)
 
 
@@ -110,6 +113,7 @@ def resume(
     callbacks: Sequence[Callback] = (),
     checkpoint_every: float = EVERY_SECONDS,
     keep_checkpoint: bool = True,
+    pictures: bool = True,
     ignore_memory: bool = False,
 ) -> Run:
     """Continue a run that was interrupted, exactly: it ends as if it had never been. Or extend one.
@@ -125,6 +129,7 @@ def resume(
         callbacks: As for `train`.
         checkpoint_every: Seconds between two checkpoints (0: after every generation).
         keep_checkpoint: As for `train`.
+        pictures: As for `train`.
         ignore_memory: As for `train`.
 
     Examples:
@@ -146,6 +151,7 @@ def resume(
     opened, ending = session.resume(
         Path(run), listeners, checkpoint_every, env, algorithm,
         frames=frames, restart=restart, ignore_memory=ignore_memory, keep_checkpoint=keep_checkpoint,
+        pictures=pictures,
     )  # fmt: skip
     return _obey(opened, ending)
 

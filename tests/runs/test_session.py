@@ -62,6 +62,14 @@ def test_a_run_folder_holds_what_the_docs_promise(tmp_path):
         short.resume(tmp_path)
 
 
+def test_a_run_without_pictures_is_finished_and_keeps_no_outdated_ones(tmp_path):
+    short.train(tmp_path, 1)
+    assert (tmp_path / "learning_curve.png").exists()
+    short.resume(tmp_path, frames=2 * short.GENERATION, pictures=False)
+    assert json.loads((tmp_path / "final.json").read_text())["finished"]
+    assert not (tmp_path / "learning_curve.png").exists()
+
+
 @pytest.fixture(scope="module")
 def interrupted(tmp_path_factory):
     return short.stopped(tmp_path_factory.mktemp("runs") / "interrupted", 1).path

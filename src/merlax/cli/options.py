@@ -33,6 +33,8 @@ class MakingOptions:
     """Seconds between two checkpoints; 0: after every generation."""
     keep_checkpoint: bool = True
     """Keep the last one when the run is finished, so that `merlax resume --frames` can extend it."""
+    pictures: bool = True
+    """Draw the learning curve and an episode of the champion in the end."""
     ignore_memory: bool = False
     """Begin even if the run does not seem to fit into this machine's memory."""
     distributed: bool = False

@@ -19,8 +19,8 @@ from merlax.types import UserError
 Choice: TypeAlias = tuple[str, str]  # an option and one of its values
 
 _ONE_VALUE = ("seeds", "resources", "out", "config", "from", "opponent")  # whose commas mean something else
-_FOR_ONE_RUN = ("seed", "go_on", "track", "checkpoint_every", "keep_checkpoint", "ignore_memory", "distributed",
-                "coordinator", "processes", "process")  # fmt: skip
+_FOR_ONE_RUN = ("seed", "go_on", "track", "checkpoint_every", "keep_checkpoint", "pictures", "ignore_memory",
+                "distributed", "coordinator", "processes", "process")  # fmt: skip
 _DECIDES = ("algorithm", "preset")
 _FOR_MANY = ("workers", "on", "resources")
 

@@ -41,7 +41,7 @@ def train(args: Sequence[str]) -> int:
     if filled.dry_run:
         _show_plan(planned, session.check(*asked, **more))
         return 0
-    more["keep_checkpoint"] = filled.keep_checkpoint
+    more |= {"keep_checkpoint": filled.keep_checkpoint, "pictures": filled.pictures}
     hosts.join(meeting)
     if not hosts.is_first():
         return _code(session.follow(planned))
@@ -104,6 +104,7 @@ def resume(args: Sequence[str]) -> int:
     run, ending = session.resume(
         o.run, listeners, o.checkpoint_every, env, algorithm,
         frames=o.frames, restart=o.restart, ignore_memory=o.ignore_memory, keep_checkpoint=o.keep_checkpoint,
+        pictures=o.pictures,
     )  # fmt: skip
     return _close(run, ending, o.quiet)
 

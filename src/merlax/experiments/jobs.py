@@ -84,7 +84,7 @@ def command(job: Job, root: Path) -> list[str]:
     """What makes a run, or goes on with it: the same, however often it is called."""
     folder = root / job.folder
     words = [sys.executable, "-m", "merlax.cli", "train", "--config", str(folder / _REQUEST), *_named(job)]
-    return [*words, "--out", str(folder), "--force", "--go-on", "--no-keep-checkpoint", "--quiet"]
+    return [*words, "--out", str(folder), "--force", "--go-on", "--no-keep-checkpoint", "--no-pictures", "--quiet"]
 
 
 def _named(job: Job) -> list[str]:

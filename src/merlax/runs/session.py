@@ -52,6 +52,7 @@ def train(
     *,
     ignore_memory: bool = False,
     keep_checkpoint: bool = True,
+    pictures: bool = True,
 ) -> tuple[Run, Ending]:
     """Make a new run; `keep_checkpoint` keeps the last one, so that it can be extended."""
     hosts.compare(planned.record())
@@ -61,7 +62,7 @@ def train(
         path = check(planned, out, force, every, ignore_memory=ignore_memory)
         return RunFolder(path, planned.record(), force=force, start=start)
 
-    return _go(planned, hosts.announce(folder), recorders, every, keep=keep_checkpoint)
+    return _go(planned, hosts.announce(folder), recorders, every, keep=keep_checkpoint, pictures=pictures)
 
 
 def follow(planned: Setup) -> Ending:
@@ -132,12 +133,13 @@ def resume(
     restart: bool = False,
     ignore_memory: bool = False,
     keep_checkpoint: bool = True,
+    pictures: bool = True,
 ) -> tuple[Run, Ending]:
     """Continue a run that was interrupted, on as many devices as it had; or, on purpose, start it anew.
 
     With other `frames` than it had, it is extended to so many, be it finished or not.
     """
-    how: Any = {"resume": not restart, "restart": restart, "keep": keep_checkpoint}
+    how: Any = {"resume": not restart, "restart": restart, "keep": keep_checkpoint, "pictures": pictures}
     if hosts.count() > 1:
         told = {"restart": restart}
         data = hosts.announce(lambda: _resumable(path, restart, frames), lambda data: told | {"config": data})
@@ -187,6 +189,7 @@ def _go(
     resume: bool = False,
     restart: bool = False,
     keep: bool = True,
+    pictures: bool = True,
 ) -> tuple[Run, Ending]:
     """Train in an open folder, then finish it."""
     listeners = [*folder.recorders(), *recorders]
@@ -207,13 +210,13 @@ def _go(
         game, seed = planned.game(), planned.seed
         ending = loop.run(game, folder, listeners, saver, beginning, caught, seed=seed, resume=resume)
         with folder.faults():
-            run = finish(folder, planned.env, ending)
+            run = finish(folder, planned.env, ending, pictures=pictures)
             if ending.finished:
                 saver.tidy()
             return run, ending
 
 
-def finish(folder: RunFolder, env: Env, ending: Ending) -> Run:
+def finish(folder: RunFolder, env: Env, ending: Ending, *, pictures: bool = True) -> Run:
     """Test the champion on fresh episodes and draw the pictures; an interrupted run gets them, too."""
     if not (folder.path / "champion").exists():
         raise process.StoppedError(
@@ -224,8 +227,13 @@ def finish(folder: RunFolder, env: Env, ending: Ending) -> Run:
     key = evaluation.evaluation_key(run.config["seed"])
     score = evaluation.evaluate(key, run.field, run.player, evaluation.FINAL_EPISODES)
     result = dataclasses.asdict(score) | {"finished": ending.finished, "peak_memory_mb": process.peak_memory_mb()}
-    plot(run, folder.path / "learning_curve.png")
-    _film(run, folder.path / "champion.gif")
+    curve, film = folder.path / "learning_curve.png", folder.path / "champion.gif"
+    if pictures:
+        plot(run, curve)
+        _film(run, film)
+    else:
+        for outdated in (curve, film):
+            outdated.unlink(missing_ok=True)
     folder.write_json("final.json", result)  # the last file: a run that says it is finished lacks nothing
     return run
 
