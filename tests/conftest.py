@@ -54,12 +54,17 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """No run-time type checks in slow tests, an eighth of whose time they would take: the quick ones call it all."""
+    jaxtyping.config.update("jaxtyping_disable", item.get_closest_marker("slow") is not None)
+    return (yield)
+
+
 @pytest.fixture
 def unchecked():
     """No run-time type checks: a user's mistake must meet our own sentence."""
     jaxtyping.config.update("jaxtyping_disable", True)
-    yield
-    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture(scope="session")

