@@ -56,7 +56,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    """No run-time type checks in slow tests, an eighth of whose time they would take: the quick ones call it all."""
+    """No run-time type checks in slow tests, an eighth of whose time they took; the quick ones have them."""
     jaxtyping.config.update("jaxtyping_disable", item.get_closest_marker("slow") is not None)
     return (yield)
 

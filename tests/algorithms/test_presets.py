@@ -98,6 +98,7 @@ def test_gradient_methods_are_merls_learner_but_for_what_their_name_says(name, a
         expected |= {"critic", "critic_hidden"}
         expected |= {"order"} if name == "paper" else {"updates_per_frame", "critic_normalised", "batch"}
         assert (alone.learner.batch, alone.learner.critic_normalised) in ((256, False), (512, False))
+        assert alone.learner.critic == {"paper": "joint", "fast": "shared"}[name]
     assert differ == expected
     assert (alone.learner.reward, alone.learner.team_weight, alone.learner.discount) == ("mixed", 10.0, 0.97)
     assert (alone.explore_episodes, alone.noise, alone.actor_hidden) == (50, whole.noise, whole.actor_hidden)

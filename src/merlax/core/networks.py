@@ -206,9 +206,7 @@ class JointCritic(eqx.Module):
     shared: bool = eqx.field(static=True)  # the first layer
     normalised: bool = eqx.field(static=True)  # as in `Critic`
 
-    def __init__(
-        self, key: Key, side: Side, hidden: Sequence[int], *, shared: bool = False, normalised: bool = False
-    ):  # fmt: skip
+    def __init__(self, key: Key, side: Side, hidden: Sequence[int], *, shared: bool = False, normalised: bool = False):
         num_agents = side.num_agents
         joint_obs, joint = num_agents * side.obs_size, num_agents * (side.obs_size + side.act_size)
         key_first, *keys = jax.random.split(key, len(hidden) + 1)

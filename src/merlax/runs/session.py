@@ -217,7 +217,7 @@ def _go(
 
 
 def finish(folder: RunFolder, env: Env, ending: Ending, *, pictures: bool = True) -> Run:
-    """Test the champion on fresh episodes and draw the pictures; an interrupted run gets them, too."""
+    """Test the champion on fresh episodes and draw the pictures, if any; an interrupted run gets them, too."""
     if not (folder.path / "champion").exists():
         raise process.StoppedError(
             f"The run in '{folder.path}' was stopped before its first generation ended; `merlax resume` continues it.",
