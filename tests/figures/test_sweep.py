@@ -33,6 +33,14 @@ def test_a_sweep_without_merl_is_drawn_too(tmp_path):
     assert size_of(tmp_path / "s.png")[0] == 1050
 
 
+def test_a_setting_of_zero_has_its_place(tmp_path):
+    draw_sweep(
+        Sweep("t", "weight", "MATD3-mixed", (point(0, 0.1), point(0.1, 0.2), point(10, 0.3))), tmp_path / "s.svg"
+    )
+    words = words_of(tmp_path / "s.svg")
+    assert words.index("<!-- 0 -->") < words.index("<!-- 0.1 -->") < words.index("<!-- 10 -->")
+
+
 def test_nothing_to_draw_is_a_sentence(tmp_path):
     with pytest.raises(UserError, match="nothing to draw"):
         draw_sweep(Sweep("t", "σ", "ES", ()), tmp_path / "c.png")

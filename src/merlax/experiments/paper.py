@@ -18,7 +18,7 @@ MERL = Method("MERL", "merl")
 EA = Method("EA", "ea")
 POPULATIONS = (10, 30, 100, 300, 1000)
 SIGMAS = (0.01, 0.03, 0.1, 0.3, 1.0)
-WEIGHTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
+WEIGHTS = (0.0, 0.1, 1.0, 10.0, 100.0, 1000.0)  # with 0, the control: the agents' reward alone
 LONG = 100_000_000  # the paper's budget for EA and ES alone
 CONTEST = 10_000_000
 # Where the hours are few (`--short`): a third of the paper's budget for contests and for EA and ES alone.

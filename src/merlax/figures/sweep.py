@@ -17,7 +17,7 @@ from merlax.types import UserError
 
 
 def draw_sweep(sweep: Sweep, out: Path) -> None:
-    """Draw mean and 95% interval over the setting, on a logarithmic axis; MERL, which lacks it, is a band."""
+    """Draw mean and 95% interval over the setting, on a logarithmic axis (0 left of it); MERL is a band."""
     style.check_suffix(out, style.STILLS)
     if not sweep.points:
         raise UserError("There is nothing to draw yet; let a run of the sweep finish first.")
@@ -34,10 +34,13 @@ def draw_sweep(sweep: Sweep, out: Path) -> None:
 
 
 def _axes(ax: Axes, sweep: Sweep) -> None:
-    ax.set_xscale("log")
     at = [point.at for point in sweep.points]
-    margin = 1.35
-    ax.set_xlim(min(at) / margin, max(at) * margin)
+    margin, least = 1.35, min((x for x in at if x), default=1.0)
+    if 0 in at:
+        ax.set_xscale("symlog", linthresh=least)
+    else:
+        ax.set_xscale("log")
+    ax.set_xlim(min(at) / margin if min(at) else -0.15 * least, max(at) * margin)
     ax.xaxis.set_major_locator(FixedLocator(at))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     ax.xaxis.set_minor_locator(NullLocator())
