@@ -38,9 +38,11 @@ def _axes(ax: Axes, sweep: Sweep) -> None:
     margin, least = 1.35, min((x for x in at if x), default=1.0)
     if 0 in at:
         ax.set_xscale("symlog", linthresh=least)
+        left = -0.15 * least
     else:
         ax.set_xscale("log")
-    ax.set_xlim(min(at) / margin if min(at) else -0.15 * least, max(at) * margin)
+        left = least / margin
+    ax.set_xlim(left, max(at) * margin)
     ax.xaxis.set_major_locator(FixedLocator(at))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     ax.xaxis.set_minor_locator(NullLocator())
