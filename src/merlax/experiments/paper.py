@@ -1,4 +1,4 @@
-"""Every experiment of the paper, as data; ours are in `ours.py`. Adding one means adding it here.
+"""Every experiment of the paper, as data; ours are in `ours.py` and `tuned.py`. Adding one means adding it here.
 
 The published rover scores were very likely made with the speed pinned (docs/authors-code.md), so these experiments
 pin it, and say so; `at_speed("free")` is the world as the paper describes it. Values that the paper leaves open (the

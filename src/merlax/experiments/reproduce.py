@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from merlax.experiments import board, catalogue, drawing, ours, paper, report, results, runner
+from merlax.experiments import board, catalogue, drawing, report, results, runner
 from merlax.experiments.backends import Backend
 from merlax.experiments.results import Results
 from merlax.experiments.runner import Outcome
@@ -117,8 +117,8 @@ def _results_in(path: Path) -> Path:
 
 
 def print_list() -> None:
-    """All figures: what they show and what they take; the paper's first, then ours."""
-    for title, experiments in (("what the paper shows", paper.EXPERIMENTS), ("ours: what it tells", ours.EXPERIMENTS)):
+    """All figures: what they show and what they take; the paper's first, then ours, then the tuning."""
+    for title, experiments in catalogue.parts().items():
         table = Table("figure", "runs", "million frames", title, box=None, pad_edge=False)
         for experiment in experiments:
             jobs = list(experiment.jobs())
