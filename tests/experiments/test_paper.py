@@ -2,8 +2,8 @@
 
 import pytest
 
-from merlax.experiments import paper
-from merlax.experiments.spec import REFERENCE, Experiment
+from merlax.experiments import jobs, paper
+from merlax.experiments.spec import REFERENCE, Experiment, Job
 
 FIGURES = (
     "motivating rover-coupling scalarisation trajectories selection-rate predator-prey deception-keepaway "
@@ -40,3 +40,12 @@ def test_rover_experiments_say_that_the_speed_is_pinned():
 def test_claims_are_the_published_scores_of_a_world_whatever_its_options():
     (claim,) = paper.claims("rover-3 (speed pinned)", MERL="MERL", TD3="TD3")
     assert (claim.world, claim.method, claim.published.score) == ("rover-3 (speed pinned)", "MERL", 0.48)
+
+
+@pytest.mark.parametrize("name", ["predator-prey", "deception-keepaway"])
+def test_the_controls_of_a_contest_are_merls_own_learners(name):
+    experiment = NAMED[name]
+    for task in experiment.tasks:
+        settings = [(jobs.record(Job(task, m, 2019, 1000)) or {})["settings"] for m in experiment.methods]
+        controls = [i for i, method in enumerate(experiment.methods) if "alone" in method.label]
+        assert [settings[i]["learner"] for i in controls] == settings[0]["learners"]

@@ -16,6 +16,10 @@ from merlax.runs.published import published
 
 MERL = Method("MERL", "merl")
 EA = Method("EA", "ea")
+TEAMS_REWARD = {"reward": "global", "reward_scale": 1.0, "discount": 0.9}  # as predators' second learner has it
+# What MERL's learners reach without evolution: the agents' and, in predator-prey, the team's.
+ALONE = Method("learner alone", "td3")
+TEAMS_ALONE = Method("team's learner alone", "td3", {"learner": TEAMS_REWARD})
 POPULATIONS = (10, 30, 100, 300, 1000)
 SIGMAS = (0.01, 0.03, 0.1, 0.3, 1.0)
 WEIGHTS = (0.0, 0.1, 1.0, 10.0, 100.0, 1000.0)  # with 0, the control: the agents' reward alone
@@ -63,17 +67,18 @@ def _weight(weight: float) -> Method:
     return Method(f"MATD3-mixed, weight {weight:g}", "matd3", changes, value=weight)
 
 
-def _contest(name: str, title: str, shows: str, *worlds: str) -> Experiment:
-    """All methods against opponents that learn, each method's its own."""
+def _contest(name: str, title: str, shows: str, *worlds: str, controls: tuple[Method, ...]) -> Experiment:
+    """All methods against opponents that learn, each method's its own; the paper's, then controls that it lacks."""
+    methods = (MERL, EA, Method("MATD3", "matd3"), Method("MADDPG", "maddpg"))
     return Experiment(
         name=name,
         title=title,
         shows=shows,
         figure="curves",
         tasks=tuple(map(Task, worlds)),
-        methods=(MERL, EA, Method("MATD3", "matd3"), Method("MADDPG", "maddpg")),
+        methods=(*methods, *controls),
         frames=CONTEST,
-        quick=Quick(3_000, SMALL),
+        quick=Quick(3_000, SMALL, methods=tuple(method.label for method in methods)),
         seeds=(2018, 2019, 2020, 2021, 2022),
         short=SHORT_CONTEST,
         measure=measures.against_each_method,
@@ -158,6 +163,7 @@ EXPERIMENTS = (
         "MERL above MATD3, EA and MADDPG; EA approaches it, more slowly; scores ebb and flow with the prey.",
         "predator-prey",
         "predator-prey-hard",
+        controls=(ALONE, TEAMS_ALONE),
     ),
     _contest(
         "deception-keepaway",
@@ -165,6 +171,7 @@ EXPERIMENTS = (
         "Deception: MERL and EA hold, EA slower, MATD3 and MADDPG decline. Keep-away: EA slightly above MERL.",
         "physical-deception",
         "keep-away",
+        controls=(ALONE,),
     ),
     Experiment(
         name="es-population",

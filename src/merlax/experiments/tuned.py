@@ -9,10 +9,9 @@ from merlax.algorithms import presets
 from merlax.algorithms.gradient import Gradient
 from merlax.experiments import measures
 from merlax.experiments.ours import PLAIN, PLAIN_CRITIC, TEAMS, TUNED, without
-from merlax.experiments.paper import MERL, SMALL, gradient
+from merlax.experiments.paper import MERL, SMALL, TEAMS_REWARD, gradient
 from merlax.experiments.spec import Experiment, Method, Quick, Task
 
-_TEAMS_REWARD = {"reward": "global", "reward_scale": 1.0, "discount": 0.9}
 _NORMALISED = {"critic_normalised": True, "critic_hidden": [100, 100, 100], "huber": 0.1}
 
 
@@ -52,7 +51,7 @@ def _contest_grid(algorithm: str) -> list[Method]:
         "updates × 4": {"updates_per_frame": own.updates_per_frame * 4},
         "updates × 8, batch 64": {"updates_per_frame": own.updates_per_frame * 8, "batch": 64},
         "mixed reward": {"reward": "mixed"},
-        "team reward": _TEAMS_REWARD,
+        "team reward": TEAMS_REWARD,
     }
     return [Method(f"{algorithm.upper()}, {name}", algorithm, {"learner": own}) for name, own in settings.items()]
 
@@ -166,12 +165,12 @@ EXPERIMENTS = (
         figure="finals",
         tasks=(Task("predator-prey"),),
         methods=(
-            without("both learners", learners=[_NORMALISED, _NORMALISED | _TEAMS_REWARD]),
+            without("both learners", learners=[_NORMALISED, _NORMALISED | TEAMS_REWARD]),
             without("the agents' learner", learners=[_NORMALISED]),
-            without("the team's learner", learners=[_NORMALISED | _TEAMS_REWARD]),
-            without("both, plain critics", learners=[PLAIN_CRITIC, PLAIN_CRITIC | _TEAMS_REWARD]),
+            without("the team's learner", learners=[_NORMALISED | TEAMS_REWARD]),
+            without("both, plain critics", learners=[PLAIN_CRITIC, PLAIN_CRITIC | TEAMS_REWARD]),
             Method("TD3-agent alone", "td3", {"learner": _NORMALISED | {"reward": "agent"}}),
-            Method("TD3-global alone", "td3", {"learner": _NORMALISED | _TEAMS_REWARD}),
+            Method("TD3-global alone", "td3", {"learner": _NORMALISED | TEAMS_REWARD}),
         ),
         frames=400_000,
         quick=Quick(3_000, TEAMS, methods=("both learners", "TD3-agent alone"), seeds=(1,)),
@@ -182,7 +181,7 @@ EXPERIMENTS = (
         "tune-predators",
         "Which critics predators need, at full length",
         "predator-prey",
-        learners=lambda kind: [kind, kind | _TEAMS_REWARD],
+        learners=lambda kind: [kind, kind | TEAMS_REWARD],
     ),
     _which_critics(
         "tune-deception",

@@ -101,6 +101,7 @@ COLORS = {
     "TD3-mixed": style.VERMILLION,
     "TD3-global": style.ORANGE,
     "learner alone": style.ORANGE,
+    "team's learner alone": style.BROWN,
     "MATD3": style.VERMILLION,
     "MATD3-mixed": style.VERMILLION,
     "MATD3-global": style.ORANGE,
