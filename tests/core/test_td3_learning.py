@@ -1,6 +1,7 @@
 """How much the gradient learner learns, and when; and the settings it refuses."""
 
 import dataclasses
+import functools
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +15,6 @@ from merlax.core.td3 import Td3
 from merlax.envs.base import Side
 from merlax.types import Transition, UserError
 from tests.probes.episodes import Targets
-from tests.support.weights import weights
 
 pytestmark = pytest.mark.slow  # these learn
 
@@ -33,9 +33,10 @@ WORLD = Targets()
 
 
 SIDE = Side.equal(2, obs_size=3, act_size=1)
-LEARNER = weights(lambda key: td3.init(key, SIDE, (4,), SMALL))
+LEARNER = td3.init(jax.random.key(0), SIDE, (4,), SMALL)
 
-learn = jax.jit(lambda stored, frames: td3.learn(jax.random.key(0), LEARNER, stored, frames, SMALL))
+go_on = jax.jit(lambda learner, stored, frames: td3.learn(jax.random.key(0), learner, stored, frames, SMALL))
+learn = functools.partial(go_on, LEARNER)
 
 
 def stored(count):
@@ -62,6 +63,19 @@ def test_new_frames_pay_for_whole_rounds_of_updates(frames, rounds):
     learner, info = learn(stored(16), jnp.array(frames, jnp.int32))
     assert info.updates == rounds
     assert learner.rounds - LEARNER.rounds == rounds
+
+
+def test_parts_of_a_round_add_up_from_generation_to_generation():
+    learner, done = LEARNER, []
+    for frames in (1, 1, 1, 4, 0, 1):
+        learner, info = go_on(learner, stored(16), jnp.array(frames, jnp.int32))
+        done.append(int(info.updates))
+    assert done == [0, 1, 0, 2, 0, 1]
+
+
+def test_nothing_adds_up_before_the_burn_in():
+    learner, _ = learn(stored(11), jnp.array(1, jnp.int32))
+    assert go_on(learner, stored(16), jnp.array(1, jnp.int32))[1].updates == 0
 
 
 @pytest.mark.parametrize(("order", "critics"), [("joint", 2), ("sequential", 2), ("joint", 1)])

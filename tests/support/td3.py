@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -31,10 +32,9 @@ def round_of(learner: Learner, batch: Transition, config: Td3 = JOINT, bounds: t
 def new_learner(rounds: int = 0, config: Td3 = JOINT, side: Side = SIDE) -> Learner:
     """A learner whose targets differ from their sources, after some rounds: the actor moves in every second one."""
     learner = weights(lambda key: td3.init(key, side, (8,), config))
-    actor_moments, critic_moments = jax.tree.map(jnp.zeros_like, (learner.actor_moments, learner.critic_moments))
-    return dataclasses.replace(
-        learner, actor_moments=actor_moments, critic_moments=critic_moments, rounds=jnp.array(rounds, jnp.int32)
-    )
+    learner = dataclasses.replace(learner, rounds=jnp.array(rounds, jnp.int32))
+    fresh = lambda each: (each.actor_moments, each.critic_moments, each.practice)  # noqa: E731
+    return eqx.tree_at(fresh, learner, jax.tree.map(jnp.zeros_like, fresh(learner)))
 
 
 def transitions(terminated: bool = False, agents: int = AGENTS) -> Transition:

@@ -113,6 +113,7 @@ class Practice(eqx.Module):
     due: Int[Array, ""]
     done: Int[Array, ""]
     losses: Losses  # summed over the rounds that are done
+    rest: Float[Array, ""]  # the part of a round that is left for the next generation
 
 
 class Learner(eqx.Module):
@@ -156,7 +157,7 @@ def init(key: Key, side: Side, actor_hidden: tuple[int, ...], config: Td3) -> Le
         _moments(actor),
         _moments(critics),
         jnp.zeros((), jnp.int32),
-        _practice(jnp.zeros((), jnp.int32)),
+        _practice(jnp.zeros((), jnp.int32), jnp.zeros(())),
     )
 
 
@@ -197,11 +198,12 @@ def owe(
     share: Float[Array, ""] | float = 1.0,
 ) -> Learner:
     """Note the rounds of updates that `frames` new joint steps pay for, or a share of them: none before enough is
-    stored."""
+    stored. Parts of a round add up from generation to generation."""
     enough = config.burn_in * config.batch // buffers.size.shape[0]
-    rounds = jnp.floor(frames.astype(jnp.float32) * config.updates_per_frame * share).astype(jnp.int32)
-    due = jnp.where(buffers.size.min() >= enough, rounds, 0)
-    return eqx.tree_at(lambda each: each.practice, learner, _practice(due))
+    paid = learner.practice.rest + frames.astype(jnp.float32) * config.updates_per_frame * share
+    paid = jnp.where(buffers.size.min() >= enough, paid, 0.0)
+    rounds = jnp.floor(paid)
+    return eqx.tree_at(lambda each: each.practice, learner, _practice(rounds.astype(jnp.int32), paid - rounds))
 
 
 def practise(
@@ -234,8 +236,8 @@ def report(learner: Learner) -> LearningInfo:
     return LearningInfo(critic_loss, actor_loss, done)
 
 
-def _practice(due: Int[Array, ""]) -> Practice:
-    return Practice(due, jnp.zeros((), jnp.int32), (jnp.zeros(()), jnp.zeros(())))
+def _practice(due: Int[Array, ""], rest: Float[Array, ""]) -> Practice:
+    return Practice(due, jnp.zeros((), jnp.int32), (jnp.zeros(()), jnp.zeros(())), rest)
 
 
 def _rounds(
@@ -256,7 +258,8 @@ def _rounds(
         batch = sample(key_sample, buffer, config.batch // shards)
         learner, losses = update(key_update, learner, batch, config, bounds, devices.average)
         totals = jax.tree.map(jnp.add, practice.losses, losses)
-        return eqx.tree_at(lambda each: each.practice, learner, Practice(practice.due, practice.done + 1, totals))
+        done = dataclasses.replace(practice, done=practice.done + 1, losses=totals)
+        return eqx.tree_at(lambda each: each.practice, learner, done)
 
     done = learner.practice.done
     return jax.lax.fori_loop(done, done + rounds, one_round, learner)

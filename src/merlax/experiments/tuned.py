@@ -40,18 +40,18 @@ def _grid(algorithm: str, reward: str) -> list[Method]:
 
 def _contest_grid(algorithm: str) -> list[Method]:
     """The eight settings in which a joint method has its chance in contests, MERL's second reward among them."""
-    base = presets.preset("fast", "predator-prey", algorithm)
-    assert isinstance(base, Gradient), "only gradient methods have a learner of their own"
-    own = base.learner
+    own = presets.FAST_PREDATORS.learners[0]
+    wide = {"critic_hidden": [300, 300]}
+    often = {"updates_per_frame": own.updates_per_frame, "batch": own.batch, "critic_hidden": [100, 100]}
     settings: dict[str, dict[str, Any]] = {
-        "preset": {},
-        "separate critics": {"critic": "joint"},
-        "discount 0.95": {"discount": 0.95},
-        "rates × 0.2": {"actor_rate": own.actor_rate * 0.2, "critic_rate": own.critic_rate * 0.2},
-        "updates × 4": {"updates_per_frame": own.updates_per_frame * 4},
-        "updates × 8, batch 64": {"updates_per_frame": own.updates_per_frame * 8, "batch": 64},
-        "mixed reward": {"reward": "mixed"},
-        "team reward": TEAMS_REWARD,
+        "few updates": wide | {"updates_per_frame": 0.0032, "batch": 512},
+        "half of MERL's updates": wide | {"updates_per_frame": own.updates_per_frame / 2, "batch": own.batch},
+        "MERL's updates": often | wide,
+        "MERL's updates, narrow": often,
+        "the same, discount 0.95": often | {"discount": 0.95},
+        "the same, rates × 0.2": often | {"actor_rate": own.actor_rate * 0.2, "critic_rate": own.critic_rate * 0.2},
+        "the same, mixed reward": often | {"reward": "mixed"},
+        "the same, team reward": often | TEAMS_REWARD,
     }
     return [Method(f"{algorithm.upper()}, {name}", algorithm, {"learner": own}) for name, own in settings.items()]
 
@@ -138,7 +138,7 @@ EXPERIMENTS = (
         tasks=(Task("predator-prey"),),
         methods=(*_ea_grid(), *_contest_grid("matd3"), *_contest_grid("maddpg")),
         frames=400_000,
-        quick=Quick(3_000, SMALL, methods=("EA, preset", "MATD3, team reward"), seeds=(1,)),
+        quick=Quick(3_000, SMALL, methods=("EA, preset", "MATD3, the same, team reward"), seeds=(1,)),
         seeds=(1,),
         measure=measures.against_each_other,
     ),

@@ -29,7 +29,7 @@ from merlax.types import UserError, shown
 
 T = TypeVar("T")
 
-FORMAT = 4
+FORMAT = 5
 KEEP = 2
 PIECE_BYTES = 4_000_000  # of an array that are written at a time
 FOLDER, MIDWAY = "checkpoints", "midway"
