@@ -42,9 +42,10 @@ def test_every_baseline_has_as_many_chances_and_its_preset_is_one_of_them():
     assert jobs.record(Job(experiment.tasks[0], EA, 1, experiment.frames)) in settings
 
 
+@pytest.mark.parametrize("name", ["tune-contests", "tune-deceivers"])
 @pytest.mark.parametrize("algorithm", ["ea", "matd3", "maddpg"])
-def test_every_baseline_has_eight_chances_in_contests_and_its_preset_is_one_of_them(algorithm):
-    experiment = NAMED["tune-contests"]
+def test_every_baseline_has_eight_chances_in_contests_and_its_preset_is_one_of_them(name, algorithm):
+    experiment = NAMED[name]
     own = [method for method in experiment.methods if method.algorithm == algorithm]
     settings = [jobs.record(Job(experiment.tasks[0], method, 1, experiment.frames)) for method in own]
     assert len(own) == 8

@@ -38,9 +38,9 @@ def _grid(algorithm: str, reward: str) -> list[Method]:
     ]
 
 
-def _contest_grid(algorithm: str) -> list[Method]:
-    """The eight settings in which a joint method has its chance in contests, MERL's second reward among them."""
-    own = presets.FAST_PREDATORS.learners[0]
+def _contest_grid(algorithm: str, world: str, last: dict[str, dict[str, Any]]) -> list[Method]:
+    """The eight settings in which a joint method has its chance in a contest, the last two of which are its own."""
+    own = presets.preset("fast", world).learners[0]
     wide = {"critic_hidden": [300, 300]}
     often = {"updates_per_frame": own.updates_per_frame, "batch": own.batch, "critic_hidden": [100, 100]}
     settings: dict[str, dict[str, Any]] = {
@@ -50,8 +50,7 @@ def _contest_grid(algorithm: str) -> list[Method]:
         "MERL's updates, narrow": often,
         "the same, discount 0.95": often | {"discount": 0.95},
         "the same, rates × 0.2": often | {"actor_rate": own.actor_rate * 0.2, "critic_rate": own.critic_rate * 0.2},
-        "the same, mixed reward": often | {"reward": "mixed"},
-        "the same, team reward": often | TEAMS_REWARD,
+        **{f"the same, {name}": often | changes for name, changes in last.items()},
     }
     return [Method(f"{algorithm.upper()}, {name}", algorithm, {"learner": own}) for name, own in settings.items()]
 
@@ -100,6 +99,22 @@ def _which_critics(name: str, title: str, world: str, learners: Callable[[dict[s
     )
 
 
+def _chance(name: str, world: str, last: dict[str, dict[str, Any]]) -> Experiment:
+    """The chance that the baselines get in a contest."""
+    return Experiment(
+        name=name,
+        title=f"The baselines' chance in {world}: eight settings each",
+        shows=f"With which settings MATD3, MADDPG and EA do best on {world}: every team against every opponent.",
+        figure="finals",
+        tasks=(Task(world),),
+        methods=(*_ea_grid(), *_contest_grid("matd3", world, last), *_contest_grid("maddpg", world, last)),
+        frames=400_000,
+        quick=Quick(3_000, SMALL, methods=("EA, preset", "MATD3, MERL's updates"), seeds=(1,)),
+        seeds=(1,),
+        measure=measures.against_each_other,
+    )
+
+
 EXPERIMENTS = (
     Experiment(
         name="tune-allocation",
@@ -130,17 +145,15 @@ EXPERIMENTS = (
         quick=Quick(3_000, SMALL, methods=(_grid("matd3", "mixed")[0].label, _grid("maddpg", "global")[-1].label)),
         seeds=(1,),  # 1 to 9 are for tuning
     ),
-    Experiment(
-        name="tune-contests",
-        title="The baselines' chance in contests: eight settings each",
-        shows="With which settings MATD3, MADDPG and EA do best on predator-prey: every team against every prey.",
-        figure="finals",
-        tasks=(Task("predator-prey"),),
-        methods=(*_ea_grid(), *_contest_grid("matd3"), *_contest_grid("maddpg")),
-        frames=400_000,
-        quick=Quick(3_000, SMALL, methods=("EA, preset", "MATD3, the same, team reward"), seeds=(1,)),
-        seeds=(1,),
-        measure=measures.against_each_other,
+    _chance(
+        "tune-contests",
+        "predator-prey",
+        {"mixed reward": {"reward": "mixed"}, "team reward": TEAMS_REWARD},  # MERL's learners have both
+    ),
+    _chance(
+        "tune-deceivers",
+        "physical-deception",
+        {"squared errors": {"huber": 0.0}, "MERL's critic": _NORMALISED},
     ),
     Experiment(
         name="joint-updates",
