@@ -14,6 +14,7 @@ from merlax.algorithms.gradient import Gradient
 from merlax.algorithms.merl import Merl
 from merlax.algorithms.opponents import Opponent
 from merlax.core.evolution.fitness import Fitness
+from merlax.core.evolution.operators import GaussianMutation
 from merlax.core.evolution.selection import TournamentSelection
 from merlax.core.evolution.tuning import Tuning
 from merlax.core.td3 import Td3
@@ -159,6 +160,8 @@ _MERL: dict[str, dict[str, Merl]] = {
 # Where MERL has fewer teams for something else's sake, EA has them all.
 _EA_HAS = {"rover": FAST_OWN, "predator-prey": FAST_PARTICLES}
 
+_EA_PARTICLES_MUTATION = GaussianMutation(strength=0.3)  # alone it does better so (`merlax reproduce tune-contests`)
+
 _FAMILIES = {
     "predator-prey": "predator-prey",
     "predator-prey-hard": "predator-prey",
@@ -168,10 +171,11 @@ _FAMILIES = {
 }
 _PARTICLES = ("predator-prey", "particles")
 _BASELINE_DISCOUNT = 0.97  # Table 2: MERL's learner sees 0.5, MATD3 and MADDPG 0.97; in Table 1 all see 0.95
-# Joint critics cost a dozen times MERL's: 8 rounds per 2,500 frames, with a common first layer, end a run of rover-3
-# within 6 minutes. Four times as many are better, and four times as dear (`merlax reproduce tune-baselines`).
-_JOINT_UPDATES = 0.0032
-_JOINT_BATCH, _JOINT_PARTICLES_BATCH = 256, 512  # at least: with so few rounds, small batches would starve them
+# Joint critics of [300, 300] cost a dozen times MERL's. In the rover domain 8 rounds per 2,500 frames, with a common
+# first layer, end a run of rover-3 within 6 minutes; four times as many are better, and four times as dear (`merlax
+# reproduce tune-baselines`). In contests they have MERL's updates, and its width (`tune-contests`, `tune-deceivers`).
+_JOINT_HIDDEN, _JOINT_PARTICLES_HIDDEN = (300, 300), (100, 100)
+_JOINT_UPDATES, _JOINT_BATCH = 0.0032, 256
 
 
 def names() -> list[str]:
@@ -234,7 +238,9 @@ def preset(name: str, world: str | None, algorithm: str = "merl") -> Algorithm:
         return merl
     if algorithm == "ea":
         whole = _EA_HAS.get(family, merl) if name == "fast" else merl
-        return Ea(**{field.name: getattr(whole, field.name) for field in dataclasses.fields(Ea)})
+        own = Ea(**{field.name: getattr(whole, field.name) for field in dataclasses.fields(Ea)})
+        boldly = name == "fast" and family in _PARTICLES
+        return dataclasses.replace(own, mutation=_EA_PARTICLES_MUTATION) if boldly else own
     if algorithm == "es":
         return Es(fitness_episodes=merl.fitness.episodes, same_instances=merl.fitness.same_instances)
     if algorithm not in BUILT_IN:
@@ -279,12 +285,13 @@ def _gradient(merl: Merl, algorithm: str, family: str) -> Gradient:
     if algorithm in ("ddpg", "maddpg"):
         changes |= opponents.DDPG
     if algorithm in ("matd3", "maddpg"):
-        updates = _JOINT_UPDATES if fast else learner.updates_per_frame
-        critic = "shared" if fast else "joint"
-        changes |= {"critic": critic, "order": "joint", "updates_per_frame": updates}
-        changes |= {"critic_hidden": (300, 300)}
-        batch = _JOINT_PARTICLES_BATCH if particles else _JOINT_BATCH
-        changes |= {"critic_normalised": False, "batch": max(learner.batch, batch)}
+        hidden = _JOINT_PARTICLES_HIDDEN if particles and fast else _JOINT_HIDDEN
+        changes |= {"critic": "shared" if fast else "joint", "order": "joint"}
+        changes |= {"critic_hidden": hidden, "critic_normalised": False}
+        if particles:
+            changes |= {"huber": 0.0}
+        if fast and not particles:
+            changes |= {"updates_per_frame": _JOINT_UPDATES, "batch": _JOINT_BATCH}
     return Gradient(
         learner=dataclasses.replace(learner, **changes),
         actor_hidden=merl.actor_hidden,

@@ -67,9 +67,11 @@ def _weight(weight: float) -> Method:
     return Method(f"MATD3-mixed, weight {weight:g}", "matd3", changes, value=weight)
 
 
-def _contest(name: str, title: str, shows: str, *worlds: str, controls: tuple[Method, ...]) -> Experiment:
+def _contest(
+    name: str, title: str, shows: str, *worlds: str, joint: tuple[Method, ...], controls: tuple[Method, ...]
+) -> Experiment:
     """All methods against opponents that learn, each method's its own; the paper's, then controls that it lacks."""
-    methods = (MERL, EA, Method("MATD3", "matd3"), Method("MADDPG", "maddpg"))
+    methods = (MERL, EA, *joint)
     return Experiment(
         name=name,
         title=title,
@@ -163,6 +165,8 @@ EXPERIMENTS = (
         "MERL above MATD3, EA and MADDPG; EA approaches it, more slowly; scores ebb and flow with the prey.",
         "predator-prey",
         "predator-prey-hard",
+        # With MERL's second reward, since they do better so (`merlax reproduce tune-contests`).
+        joint=(gradient("matd3", "mixed"), gradient("maddpg", "mixed")),
         controls=(ALONE, TEAMS_ALONE),
     ),
     _contest(
@@ -171,6 +175,7 @@ EXPERIMENTS = (
         "Deception: MERL and EA hold, EA slower, MATD3 and MADDPG decline. Keep-away: EA slightly above MERL.",
         "physical-deception",
         "keep-away",
+        joint=(Method("MATD3", "matd3"), Method("MADDPG", "maddpg")),
         controls=(ALONE,),
     ),
     Experiment(

@@ -10,7 +10,7 @@ from merlax.algorithms.gradient import Gradient
 from merlax.experiments import measures
 from merlax.experiments.ours import PLAIN, PLAIN_CRITIC, TEAMS, TUNED, without
 from merlax.experiments.paper import MERL, SMALL, TEAMS_REWARD, gradient
-from merlax.experiments.spec import Experiment, Method, Quick, Task
+from merlax.experiments.spec import Experiment, Method, Quick, Task, combine
 
 _NORMALISED = {"critic_normalised": True, "critic_hidden": [100, 100, 100], "huber": 0.1}
 
@@ -41,8 +41,9 @@ def _grid(algorithm: str, reward: str) -> list[Method]:
 def _contest_grid(algorithm: str, world: str, last: dict[str, dict[str, Any]]) -> list[Method]:
     """The eight settings in which a joint method has its chance in a contest, the last two of which are its own."""
     own = presets.preset("fast", world).learners[0]
-    wide = {"critic_hidden": [300, 300]}
-    often = {"updates_per_frame": own.updates_per_frame, "batch": own.batch, "critic_hidden": [100, 100]}
+    wide: dict[str, Any] = {"critic_hidden": [300, 300], "huber": own.huber}
+    narrow: dict[str, Any] = {"critic_hidden": [100, 100], "huber": own.huber}
+    often = narrow | {"updates_per_frame": own.updates_per_frame, "batch": own.batch}
     settings: dict[str, dict[str, Any]] = {
         "few updates": wide | {"updates_per_frame": 0.0032, "batch": 512},
         "half of MERL's updates": wide | {"updates_per_frame": own.updates_per_frame / 2, "batch": own.batch},
@@ -68,9 +69,10 @@ def _three_learners(label: str, allocate: str) -> Method:
 
 def _ea_grid() -> list[Method]:
     """The eight settings in which EA has its chance; from the second on each changes the first."""
+    printed: dict[str, Any] = {"mutation": {"strength": 0.1}}
     calm = {"mutation": {"super_probability": 0.0, "reset_probability": 0.0}}
     settings: dict[str, dict[str, Any]] = {
-        "preset": {},
+        "the paper's mutations": {},
         "population 30": {"population": 30},
         "population 100": {"population": 100},
         "5 episodes": {"fitness": {"episodes": 5}},
@@ -79,7 +81,7 @@ def _ea_grid() -> list[Method]:
         "no super mutations": calm,
         "population 30, no super mutations": {"population": 30} | calm,
     }
-    return [Method(f"EA, {name}", "ea", changes) for name, changes in settings.items()]
+    return [Method(f"EA, {name}", "ea", combine(printed, changes)) for name, changes in settings.items()]
 
 
 def _which_critics(name: str, title: str, world: str, learners: Callable[[dict[str, Any]], list[Any]]) -> Experiment:
@@ -109,7 +111,7 @@ def _chance(name: str, world: str, last: dict[str, dict[str, Any]]) -> Experimen
         tasks=(Task(world),),
         methods=(*_ea_grid(), *_contest_grid("matd3", world, last), *_contest_grid("maddpg", world, last)),
         frames=400_000,
-        quick=Quick(3_000, SMALL, methods=("EA, preset", "MATD3, MERL's updates"), seeds=(1,)),
+        quick=Quick(3_000, SMALL, methods=("EA, mutations × 3", "MATD3, MERL's updates"), seeds=(1,)),
         seeds=(1,),
         measure=measures.against_each_other,
     )
