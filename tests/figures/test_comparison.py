@@ -56,6 +56,19 @@ def test_one_seed_draws_a_line_without_a_band_and_few_frames_in_thousands(tmp_pa
     assert "nan" not in words
 
 
+@pytest.mark.parametrize("spread", [0.5, math.nan], ids=["band", "one seed"])
+def test_first_scores_that_dwarf_the_rest_leave_the_view_and_hand_rules_do_not(tmp_path, spread, monkeypatch):
+    x = np.linspace(0.01, 1.0, 100)
+    mean = np.where(x < 0.05, 300.0, 5.0)
+    dwarfed = Line("MERL", 1e6 * x, mean, mean - spread, mean + spread)
+    seen = []
+    monkeypatch.setattr(style, "save", lambda fig, out: seen.append(fig.axes[0].get_ylim()))
+    compare([Panel("w", (dwarfed,), hand_rules=(Reference("hand rule", 10.0),))], tmp_path / "c.png", title="")
+    ((low, high),) = seen
+    assert 4.0 < low < 5.0
+    assert 10.0 < high < 11.0
+
+
 def test_the_selection_rate_has_the_line_of_chance(tmp_path):
     lines = [line("rover-1", 0.4), line("rover-3", 0.6, frames=1e6)]
     selection_rate(lines, tmp_path / "s.svg", title="Selection", expected=0.47)

@@ -119,6 +119,21 @@ EXPERIMENTS = (
         quick=Quick(6_000, SMALL),
     ),
     Experiment(
+        name="keep-away-ea",
+        title="EA alone on keep-away",
+        shows="Whether the size of its mutations, or its population, is what keeps EA far behind.",
+        figure="finals",
+        tasks=(Task("keep-away"),),
+        methods=(
+            Method("EA", "ea"),
+            *(Method(f"EA, mutations of {size:g}", "ea", {"mutation": {"strength": size}}) for size in (0.1, 0.03)),
+            Method("EA, population 100", "ea", {"population": 100}),
+        ),
+        frames=3_000_000,
+        quick=Quick(6_000, SMALL),
+        seeds=(2018, 2019, 2020),
+    ),
+    Experiment(
         name="trap-map",
         title="Where MERL pays: two rovers in a trap",
         shows="Which methods escape the greedy trap, by how hard it is to stumble on a POI and how misaligned the "

@@ -17,6 +17,7 @@ from merlax.types import UserError
 
 _ROW, _MOST_ROWS = 1.75, 5  # inches per panel; panels below each other
 DASHES = (4, 3)  # a published number
+_FIRST = 0.1  # of a run: what need not be seen whole
 
 
 def compare(panels: Sequence[Panel], out: Path, *, title: str, measure: str = "team score") -> None:
@@ -34,7 +35,8 @@ def compare(panels: Sequence[Panel], out: Path, *, title: str, measure: str = "t
         labels[ax] += draw_references(ax, panel.hand_rules, "")
         style.title(ax, panel.title)
         ax.set_ylabel(measure, fontsize=style.TEXT, color=style.INK)
-        unit_scale(ax, [line.mean for line in panel.lines])
+        if not unit_scale(ax, [line.mean for line in panel.lines]):
+            _see_what_lasts(ax, panel)
     longest = max(line.frames[-1] for panel in panels for line in panel.lines)
     for bottom in (axes[rows - 1], axes[len(panels) - 1]):
         frames_axis(bottom, longest)
@@ -90,11 +92,24 @@ def frames_axis(ax: Axes, frames: float) -> None:
     ax.set_xlabel(f"{name} frames", fontsize=style.TEXT, color=style.INK)
 
 
-def unit_scale(ax: Axes, values: Sequence[np.ndarray]) -> None:
-    """The whole scale for scores that are shares; others keep what they need."""
+def unit_scale(ax: Axes, values: Sequence[np.ndarray]) -> bool:
+    """The whole scale for scores that are shares; others keep what they need. Whether they are."""
     flat = np.concatenate([np.atleast_1d(v) for v in values])
-    if flat.min() >= 0.0 and flat.max() <= 1.0:
+    shares = bool(flat.min() >= 0.0 and flat.max() <= 1.0)
+    if shares:
         ax.set_ylim(-0.02, 1.02)
+    return shares
+
+
+def _see_what_lasts(ax: Axes, panel: Panel) -> None:
+    """A scale for all but the first tenth: in a contest the first scores, when nobody has learned yet, dwarf it."""
+    seen = [np.array([reference.value for reference in (*panel.references, *panel.hand_rules)])]
+    for line in panel.lines:
+        late = line.frames >= _FIRST * line.frames[-1]
+        seen += [line.mean[late], line.low[late], line.high[late]]  # a single seed has no band
+    low, high = float(np.nanmin(np.concatenate(seen))), float(np.nanmax(np.concatenate(seen)))
+    margin = 0.05 * max(high - low, 1e-9)
+    ax.set_ylim(low - margin, high + margin)
 
 
 def _in_percent(line: Line) -> Line:
