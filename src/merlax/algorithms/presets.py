@@ -171,11 +171,12 @@ _FAMILIES = {
 }
 _PARTICLES = ("predator-prey", "particles")
 _BASELINE_DISCOUNT = 0.97  # Table 2: MERL's learner sees 0.5, MATD3 and MADDPG 0.97; in Table 1 all see 0.95
-# Joint critics of [300, 300] cost a dozen times MERL's. In the rover domain 8 rounds per 2,500 frames, with a common
-# first layer, end a run of rover-3 within 6 minutes; four times as many are better, and four times as dear (`merlax
-# reproduce tune-baselines`). In contests they have MERL's updates, and its width (`tune-contests`, `tune-deceivers`).
-_JOINT_HIDDEN, _JOINT_PARTICLES_HIDDEN = (300, 300), (100, 100)
-_JOINT_UPDATES, _JOINT_BATCH = 0.0032, 256
+_JOINT: dict[str, Any] = {"critic": "joint", "order": "joint", "critic_hidden": (300, 300), "critic_normalised": False}
+# They cost a dozen times MERL's critics. In the rover domain 8 rounds per 2,500 frames, with a common first layer, end
+# a run of rover-3 within 6 minutes; four times as many are better, and four times as dear (`tune-baselines`).
+_FAST_JOINT: dict[str, Any] = {"critic": "shared", "updates_per_frame": 0.0032, "batch": 256}
+# In contests they need MERL's updates, which its width makes affordable (`tune-contests`, `tune-deceivers`).
+_FAST_JOINT_PARTICLES: dict[str, Any] = {"critic": "shared", "critic_hidden": (100, 100), "huber": 0.0}
 
 
 def names() -> list[str]:
@@ -246,7 +247,7 @@ def preset(name: str, world: str | None, algorithm: str = "merl") -> Algorithm:
     if algorithm not in BUILT_IN:
         near = suggest(algorithm, names())
         raise UserError(f"There is no algorithm '{algorithm}'{near}; choose from {', '.join(names())}.")
-    return _gradient(merl, algorithm, family)
+    return _gradient(merl, algorithm, family, fast=name == "fast")
 
 
 def opponent(name: str, world: str | None) -> Opponent:
@@ -275,23 +276,18 @@ def _family(world: str | None) -> str:
     return _FAMILIES.get(world, "rover" if world.startswith("rover-") else "own")
 
 
-def _gradient(merl: Merl, algorithm: str, family: str) -> Gradient:
+def _gradient(merl: Merl, algorithm: str, family: str, *, fast: bool) -> Gradient:
     """MERL's first learner alone, with what the method's name says."""
     learner, particles = merl.learners[0], family in _PARTICLES
-    fast = learner.order == "joint"  # the paper's learner goes agent by agent
     changes: dict[str, Any] = {"reward": "agent" if particles else "mixed"}  # as in the paper
     if not particles:
         changes |= {"discount": _BASELINE_DISCOUNT}
     if algorithm in ("ddpg", "maddpg"):
         changes |= opponents.DDPG
     if algorithm in ("matd3", "maddpg"):
-        hidden = _JOINT_PARTICLES_HIDDEN if particles and fast else _JOINT_HIDDEN
-        changes |= {"critic": "shared" if fast else "joint", "order": "joint"}
-        changes |= {"critic_hidden": hidden, "critic_normalised": False}
-        if particles:
-            changes |= {"huber": 0.0}
-        if fast and not particles:
-            changes |= {"updates_per_frame": _JOINT_UPDATES, "batch": _JOINT_BATCH}
+        changes |= _JOINT
+        if fast:
+            changes |= _FAST_JOINT_PARTICLES if particles else _FAST_JOINT
     return Gradient(
         learner=dataclasses.replace(learner, **changes),
         actor_hidden=merl.actor_hidden,

@@ -27,8 +27,8 @@ _ROVERS = tuple(
 )
 # The control: what MERL's learner reaches without evolution, with MERL's own discount and updates.
 LEARNER = Method("learner alone", "td3", {"learner": {"reward": "agent", "discount": 0.5}})
-TUNED = combine(SMALL, {"merl": {"tuning": {"pairs": 2}}})
-TEAMS = combine(SMALL, {"merl": {"population": 8, "tuning": {"pairs": 0}}})  # room for two learners
+SMALL_TUNED = combine(SMALL, {"merl": {"tuning": {"pairs": 2}}})
+SMALL_TWO_LEARNERS = combine(SMALL, {"merl": {"population": 8, "tuning": {"pairs": 0}}})  # room for two learners
 PLAIN = {"critic_normalised": False, "critic_hidden": [100, 100], "huber": 0.0}
 PLAIN_CRITIC = PLAIN | {"halving_rounds": 0.0}  # as in the paper
 
@@ -42,7 +42,7 @@ EXPERIMENTS = (
         tasks=_ROVERS,
         methods=(MERL, LEARNER),
         frames=2_000_000,
-        quick=Quick(4_000, TUNED, worlds=("rover-3",)),
+        quick=Quick(4_000, SMALL_TUNED, worlds=("rover-3",)),
         seeds=(101, 102, 103, 104, 105),
         claims=tuple(claim for n in (3, 5) for claim in claims(f"rover-{n} (speed pinned)", MERL="MERL")),
     ),
@@ -62,7 +62,7 @@ EXPERIMENTS = (
             without("no memory of migrants", fitness={"migrant_memory": 1}),
         ),
         frames=2_000_000,
-        quick=Quick(4_000, TUNED, methods=("MERL", "no tuning"), worlds=("rover-3",)),
+        quick=Quick(4_000, SMALL_TUNED, methods=("MERL", "no tuning"), worlds=("rover-3",)),
         seeds=(101, 102, 103),
     ),
     Experiment(
@@ -77,7 +77,7 @@ EXPERIMENTS = (
             without("one elite, one child", population=4, selection={"elites": 1}),
         ),
         frames=2_000_000,
-        quick=Quick(4_000, TUNED, methods=("MERL", "a role each")),
+        quick=Quick(4_000, SMALL_TUNED, methods=("MERL", "a role each")),
         seeds=(101, 102, 103),
     ),
     Experiment(
@@ -158,7 +158,7 @@ EXPERIMENTS = (
         tasks=tuple(map(Task, ("predator-prey", "predator-prey-hard", "physical-deception", "keep-away"))),
         methods=(MERL,),
         frames=2_000_000,
-        quick=Quick(3_000, TEAMS, seeds=(105,)),
+        quick=Quick(3_000, SMALL_TWO_LEARNERS, seeds=(105,)),
         seeds=(105, 106, 107),  # 101 to 104 were looked at while the preset was made
         measure=measures.beside_the_hand_rule,
     ),

@@ -8,7 +8,7 @@ from typing import Any
 from merlax.algorithms import presets
 from merlax.algorithms.gradient import Gradient
 from merlax.experiments import measures
-from merlax.experiments.ours import PLAIN, PLAIN_CRITIC, TEAMS, TUNED, without
+from merlax.experiments.ours import PLAIN, PLAIN_CRITIC, SMALL_TUNED, SMALL_TWO_LEARNERS, without
 from merlax.experiments.paper import MERL, SMALL, TEAMS_REWARD, gradient
 from merlax.experiments.spec import Experiment, Method, Quick, Task, combine
 
@@ -39,7 +39,7 @@ def _grid(algorithm: str, reward: str) -> list[Method]:
 
 
 def _contest_grid(algorithm: str, world: str, last: dict[str, dict[str, Any]]) -> list[Method]:
-    """The eight settings in which a joint method has its chance in a contest, the last two of which are its own."""
+    """The eight settings in which a joint method has its chance in a contest; the last two are the world's own."""
     own = presets.preset("fast", world).learners[0]
     wide: dict[str, Any] = {"critic_hidden": [300, 300], "huber": own.huber}
     narrow: dict[str, Any] = {"critic_hidden": [100, 100], "huber": own.huber}
@@ -53,7 +53,7 @@ def _contest_grid(algorithm: str, world: str, last: dict[str, dict[str, Any]]) -
         "the same, rates × 0.2": often | {"actor_rate": own.actor_rate * 0.2, "critic_rate": own.critic_rate * 0.2},
         **{f"the same, {name}": often | changes for name, changes in last.items()},
     }
-    return [Method(f"{algorithm.upper()}, {name}", algorithm, {"learner": own}) for name, own in settings.items()]
+    return [Method(f"{algorithm.upper()}, {name}", algorithm, {"learner": made}) for name, made in settings.items()]
 
 
 def _more_updates(algorithm: str, reward: str) -> Method:
@@ -95,7 +95,7 @@ def _which_critics(name: str, title: str, world: str, learners: Callable[[dict[s
         tasks=(Task(world),),
         methods=tuple(without(label, learners=learners(kind)) for label, kind in kinds.items()),
         frames=2_000_000,
-        quick=Quick(3_000, TEAMS if len(learners({})) > 1 else SMALL, seeds=(3,)),
+        quick=Quick(3_000, SMALL_TWO_LEARNERS if len(learners({})) > 1 else SMALL, seeds=(3,)),
         seeds=(3, 4, 5),
         measure=measures.beside_the_hand_rule,
     )
@@ -130,7 +130,7 @@ EXPERIMENTS = (
             _three_learners("three learners, by selection", "selection"),
         ),
         frames=1_000_000,
-        quick=Quick(4_000, TUNED, methods=("MERL", "three learners, by selection"), seeds=(4,)),
+        quick=Quick(4_000, SMALL_TUNED, methods=("MERL", "three learners, by selection"), seeds=(4,)),
         seeds=(4, 5, 6),
     ),
     Experiment(
@@ -188,7 +188,7 @@ EXPERIMENTS = (
             Method("TD3-global alone", "td3", {"learner": _NORMALISED | TEAMS_REWARD}),
         ),
         frames=400_000,
-        quick=Quick(3_000, TEAMS, methods=("both learners", "TD3-agent alone"), seeds=(1,)),
+        quick=Quick(3_000, SMALL_TWO_LEARNERS, methods=("both learners", "TD3-agent alone"), seeds=(1,)),
         seeds=(1, 2),  # 1 to 9 are for tuning; no score that the docs report comes from them
         measure=measures.against_each_other,
     ),
