@@ -140,7 +140,7 @@ EXPERIMENTS = (
         "rewards are.",
         figure="map",
         tasks=tuple(_trap(distance, nearer) for distance in TRAP_DISTANCES for nearer in TRAP_NEARER),
-        methods=(MERL, EA, *(gradient("td3", reward) for reward in ("agent", "mixed", "global"))),
+        methods=(MERL, LEARNER, EA, *(gradient("td3", reward) for reward in ("agent", "mixed", "global"))),
         frames=100_000,
         quick=Quick(6_000, SMALL, methods=("MERL", "EA"), worlds=tuple(_trap(*knobs).label for knobs in _CORNERS)),
         seeds=tuple(range(201, 211)),
