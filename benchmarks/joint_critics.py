@@ -23,7 +23,7 @@ from reporting import parser, report
 from merlax import envs
 from merlax.algorithms import presets
 from merlax.algorithms.base import Seat
-from merlax.core import devices, td3
+from merlax.core import devices, practice
 
 KINDS = ("joint", "shared")
 
@@ -39,7 +39,7 @@ def rounds_of(world: str, algorithm: str, kind: str, rounds: int) -> Callable[[]
     buffer = eqx.tree_at(lambda each: (each.rows, each.size), state.buffer, (rows, full))
     frames = jnp.ceil(rounds / config.updates_per_frame).astype(jnp.int32)
     learn = jax.jit(
-        lambda key, learner, buffer: td3.learn(key, learner, buffer, frames, config, seat.reward_bounds),
+        lambda key, learner, buffer: practice.learn(key, learner, buffer, frames, config, seat.reward_bounds),
         compiler_options=devices.QUICK_COMPILE,
     )
     made = learn(jax.random.key(0), state.learner, buffer)  # compiles

@@ -1,4 +1,4 @@
-"""One round of updates of the gradient learner, checked against Algorithm 1."""
+"""One round of updates of the gradient learner, checked against Algorithm 1, and the settings it refuses."""
 
 import dataclasses
 import functools
@@ -12,7 +12,7 @@ import pytest
 from merlax.core import td3
 from merlax.core.td3 import Td3
 from merlax.envs.base import Side
-from merlax.types import Transition
+from merlax.types import Transition, UserError
 from tests.support.td3 import ACT, AGENTS, JOINT, OBS, SEQUENTIAL, SIDE, new_learner, round_of, transitions
 
 
@@ -234,3 +234,37 @@ def test_choices_are_learnt_and_stay_choices():
     chosen = moved.actor(transitions().obs)
     assert set(np.unique(chosen)) == {0.0, 1.0}
     assert (chosen.sum(axis=-1) == 1.0).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"actor_rate": 0.0}, "actor_rate is 0.0"),
+        ({"critic_rate": -1.0}, "critic_rate is -1.0"),
+        ({"critic_rate": float("nan")}, "critic_rate is nan"),
+        ({"target_weight": 1.5}, "target_weight is 1.5"),
+        ({"discount": -0.1}, "discount is -0.1"),
+        ({"batch": 0}, "batch is 0"),
+        ({"buffer": 0}, "buffer is 0"),
+        ({"batch": 512, "buffer": 100}, "batch is 512 but a buffer keeps only 100"),
+        ({"smoothing": -1.0}, "smoothing is -1.0"),
+        ({"smoothing_clip": -0.5}, "smoothing_clip is -0.5"),
+        ({"delay": 0}, "delay is 0"),
+        ({"critics": 3}, "critics is 3"),
+        ({"critic": "shared"}, "critic is 'shared'"),
+        ({"critic_hidden": ()}, "critic_hidden is "),
+        ({"reward": "team"}, "reward is 'team'"),
+        ({"team_weight": -1.0}, "team_weight is -1.0"),
+        ({"reward_scale": float("inf")}, "reward_scale is inf"),
+        ({"order": "random"}, "order is 'random'"),
+        ({"updates_per_frame": -1.0}, "updates_per_frame is -1.0"),
+        ({"burn_in": 0}, "burn_in is 0"),
+        ({"burn_in": 500}, "learning would never begin"),
+        ({"action_penalty": -1.0}, "action_penalty is -1.0"),
+    ],
+)
+@pytest.mark.usefixtures("unchecked")
+def test_a_bad_setting_is_refused_in_one_sentence(options, says):
+    with pytest.raises(UserError, match=says) as error:
+        Td3(**options)
+    assert str(error.value).endswith(".")

@@ -1,4 +1,4 @@
-"""Gradient steps that several devices share, and critics of joint actions."""
+"""Parts of a gradient step that add up to the whole, and critics of joint actions."""
 
 import dataclasses
 
@@ -9,19 +9,14 @@ import numpy as np
 import pytest
 
 from merlax.algorithms import Gradient, presets
-from merlax.core import devices, replay, td3
-from merlax.core.td3 import Td3
+from merlax.core import devices, td3
 from merlax.types import UserError
-from tests.support.td3 import ACT, AGENTS, JOINT, SEQUENTIAL, SIDE, new_learner, round_of, transitions
+from tests.support.td3 import ACT, AGENTS, JOINT, SEQUENTIAL, SIDE, assert_close, new_learner, round_of, transitions
 
 pytestmark = pytest.mark.slow  # joint critics are compiled
 
 CENTRAL = dataclasses.replace(JOINT, critic="joint")
 SHARED = dataclasses.replace(JOINT, critic="shared")
-
-
-def assert_close(a, b):
-    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, atol=2e-5), a, b)
 
 
 @pytest.mark.parametrize("config", [JOINT, SEQUENTIAL, CENTRAL, SHARED])
@@ -34,20 +29,6 @@ def test_two_halves_of_a_minibatch_give_the_step_of_the_whole(config):
     for device in range(2):
         assert_close(jax.tree.map(lambda leaf, i=device: leaf[i], shared), expected)
         assert_close(jax.tree.map(lambda leaf, i=device: leaf[i], losses), expected_losses)
-
-
-def test_two_devices_with_buffers_of_their_own_take_one_common_step():
-    """All that a device has stored is one transition, many times, so its part of the minibatch is known."""
-    config = dataclasses.replace(JOINT, updates_per_frame=1.0)
-    learner, all_kinds = new_learner(1, config), transitions()
-    halves = [jax.tree.map(lambda leaf, i=i: jnp.repeat(leaf[i : i + 1], 8, axis=0), all_kinds) for i in range(2)]
-    batch = jax.tree.map(lambda *parts: jnp.concatenate(parts), *halves)
-    buffers = replay.store(replay.create(64, SIDE, shards=2), batch, jnp.ones(16, bool))
-    learn = jax.jit(lambda buffers, frames: td3.learn(jax.random.key(0), learner, buffers, frames, config))
-    shared, info = learn(devices.divide(2, buffers), jnp.array(1, jnp.int32))
-    assert int(info.updates) == 1
-    alone = round_of(learner, batch, config)[0]
-    assert_close(shared, eqx.tree_at(lambda each: each.practice, alone, shared.practice))
 
 
 @pytest.mark.parametrize("kind", ["joint", "shared"])
@@ -96,48 +77,3 @@ def test_without_delay_the_actor_moves_in_every_round():
         after, _ = round_of(learner, transitions(), config)
         assert (after.actor.heads.weight != learner.actor.heads.weight).any()
         learner = after
-
-
-# How many devices share a gradient step.
-
-
-@pytest.mark.parametrize(
-    ("batch", "buffer", "order", "agents", "shards"),
-    [
-        (32, 100_000, "joint", 2, 2),  # 32 rows for each of two
-        (16, 100_000, "joint", 3, 1),  # too few rows
-        (16, 100_000, "joint", 4, 2),
-        (32, 100_000, "sequential", 8, 1),  # a step has one agent's rows
-        (64, 100_000, "sequential", 1, 2),
-        (513, 100_000, "joint", 4, 1),  # no equal parts of the batch
-        (512, 99_999, "joint", 4, 1),  # nor of the buffers
-        (4, 100, "joint", 1, 1),
-    ],
-)
-def test_devices_share_a_gradient_step_if_each_gets_an_equal_part_worth_its_while(batch, buffer, order, agents, shards):
-    assert td3.num_shards([Td3(batch=batch, buffer=buffer, order=order)], agents) == shards
-
-
-def test_devices_share_the_steps_of_joint_critics_only_if_these_are_large():
-    assert [td3.num_shards([Td3(batch=batch, critic="joint", order="joint")], 4) for batch in (128, 256)] == [1, 2]
-
-
-def test_several_learners_share_their_steps_as_suits_all_of_them():
-    large, small = Td3(batch=64), Td3(batch=32)
-    assert td3.num_shards([large, large], 1) == 2
-    assert td3.num_shards([large, small], 1) == 1
-
-
-def test_inline_no_devices_share_a_step():
-    with devices.inline():
-        assert td3.num_shards([Td3(batch=1024)], 1) == 1
-
-
-def test_inline_the_parts_of_a_step_give_what_two_devices_give():
-    config = dataclasses.replace(JOINT, updates_per_frame=1.0)
-    learner = new_learner(1, config)
-    buffers = replay.store(replay.create(64, SIDE, shards=2), transitions(), jnp.ones(16, bool))
-    learn = lambda frames: td3.learn(jax.random.key(0), learner, buffers, frames, config)  # noqa: E731
-    expected = jax.jit(learn)(jnp.array(3, jnp.int32))
-    with devices.inline():
-        assert_close(jax.jit(lambda frames: learn(frames))(jnp.array(3, jnp.int32)), expected)

@@ -45,3 +45,8 @@ def transitions(terminated: bool = False, agents: int = AGENTS) -> Transition:
     team_reward = jnp.repeat(normal()[:, :1], agents, axis=1)
     ends = jnp.full((JOINT.batch, agents), terminated)
     return Transition(obs, action, agent_reward, team_reward, next_obs, ends)
+
+
+def assert_close(a: object, b: object) -> None:
+    """Two trees are the same but for the last bits of their numbers."""
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, atol=2e-5), a, b)

@@ -11,11 +11,12 @@ from jaxtyping import Array, Float, Int
 
 from merlax.algorithms.base import Episodes, InPieces, Rollouts, Seat
 from merlax.config import Count, Layers, NotNegative
-from merlax.core import replay, rollout, td3
+from merlax.core import practice, replay, rollout, td3
 from merlax.core.networks import TeamPolicy, without_gains
 from merlax.core.players import PolicyPlayer
+from merlax.core.practice import LearningInfo
 from merlax.core.rollout import Field
-from merlax.core.td3 import LearningInfo, Td3
+from merlax.core.td3 import Td3
 from merlax.types import Key, UserError
 
 
@@ -43,7 +44,7 @@ class OffPolicy(InPieces):
     """Hidden layers of the trunk."""
 
     def num_shards(self, seat: Seat) -> int:
-        return td3.num_shards([self.learner], seat.side.num_agents)
+        return practice.num_shards([self.learner], seat.side.num_agents)
 
     def start(self, key: Key, seat: Seat) -> GradientState:
         """A new learner and empty buffers."""
@@ -68,14 +69,16 @@ class OffPolicy(InPieces):
     def receive(self, state: GradientState, rollouts: Rollouts, seat: Seat) -> GradientState:
         """Store its side of all rollouts."""
         buffer = store(state.buffer, rollouts, seat)
-        learner = td3.owe(state.learner, buffer, rollout.num_frames(each.episode for each in rollouts), self.learner)
+        learner = practice.owe(
+            state.learner, buffer, rollout.num_frames(each.episode for each in rollouts), self.learner
+        )
         return dataclasses.replace(state, learner=learner, buffer=buffer)
 
     def rounds(self, state: GradientState) -> tuple[Array, Array]:
         return state.learner.practice.done, state.learner.practice.due
 
     def practise(self, key: Key, state: GradientState, seat: Seat, most: Int[Array, ""] | None = None) -> GradientState:
-        learner = td3.practise(key, state.learner, state.buffer, self.learner, seat.reward_bounds, most)
+        learner = practice.work_off(key, state.learner, state.buffer, self.learner, seat.reward_bounds, most)
         return dataclasses.replace(state, learner=learner)
 
     def conclude(
@@ -86,7 +89,7 @@ class OffPolicy(InPieces):
         paid = jnp.stack([each.agent_reward[seat.index].sum() for each in episodes]).sum()
         paid = paid / rollout.num_frames(episodes).astype(jnp.float32)
         score = episodes[0].fitness.mean() if seat.index == 0 else None
-        return state, GradientInfo(score, paid, td3.report(state.learner))
+        return state, GradientInfo(score, paid, practice.report(state.learner))
 
 
 @dataclasses.dataclass(frozen=True)

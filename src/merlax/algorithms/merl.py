@@ -14,16 +14,17 @@ from merlax.algorithms import gradient
 from merlax.algorithms.base import Episodes, InPieces, Rollouts, Seat
 from merlax.algorithms.evolutionary import Evolutionary, random_teams
 from merlax.config import Count, Length, NotNegative
-from merlax.core import replay, rollout, td3
+from merlax.core import practice, replay, rollout, td3
 from merlax.core.evolution import allocation, fitness, operators, selection
 from merlax.core.evolution.fitness import FitnessInfo, FitnessRecord
 from merlax.core.evolution.selection import Selected
 from merlax.core.evolution.tuning import Tuning, TuningState
 from merlax.core.networks import TeamPolicy, tuned, untuned, without_gains
 from merlax.core.players import PolicyPlayer
+from merlax.core.practice import LearningInfo
 from merlax.core.records import MAY_BREAK, names
 from merlax.core.rollout import Episode, Field
-from merlax.core.td3 import Learner, LearningInfo, Td3
+from merlax.core.td3 import Learner, Td3
 from merlax.types import Key, UserError
 
 
@@ -106,7 +107,7 @@ class Merl(Evolutionary, InPieces):
         return self.tuning.pairs > 0
 
     def num_shards(self, seat: Seat) -> int:
-        return td3.num_shards(self.learners, seat.side.num_agents)
+        return practice.num_shards(self.learners, seat.side.num_agents)
 
     def start(self, key: Key, seat: Seat) -> MerlState:
         """Lines 1–3: a random population with the learners' first teams in it, and empty buffers."""
@@ -197,7 +198,7 @@ class Merl(Evolutionary, InPieces):
         frames = rollout.num_frames(each.episode for each in shared)
         shares = jnp.ones(len(self.learners)) if state.rates is None else allocation.shares(state.rates)
         learners = tuple(
-            td3.owe(learner, buffer, frames, config, share)
+            practice.owe(learner, buffer, frames, config, share)
             for learner, config, share in zip(state.learners, self.learners, shares, strict=True)
         )
         return dataclasses.replace(state, learners=learners, buffer=buffer, tuning=self._watch(state, rollouts, seat))
@@ -221,7 +222,7 @@ class Merl(Evolutionary, InPieces):
         key_learn, _ = jax.random.split(key)
         keys = jax.random.split(key_learn, len(self.learners))
         learners = tuple(
-            td3.practise(k, learner, state.buffer, config, seat.reward_bounds, most)
+            practice.work_off(k, learner, state.buffer, config, seat.reward_bounds, most)
             for k, learner, config in zip(keys, state.learners, self.learners, strict=True)
         )
         return dataclasses.replace(state, learners=learners)
@@ -253,7 +254,7 @@ class Merl(Evolutionary, InPieces):
 
     def _describe(self, explored: Episode, score: Array, fate: Array, learner: Learner, seat: Seat) -> LearnerInfo:
         paid = explored.agent_reward[seat.index].sum() / explored.frames.sum().astype(jnp.float32)
-        return LearnerInfo(score, fate, explored.fitness.mean(), paid, td3.report(learner))
+        return LearnerInfo(score, fate, explored.fitness.mean(), paid, practice.report(learner))
 
     def _describe_tuned(self, newest: Array, selected: Selected, tuning: TuningState | None) -> TunedInfo | None:
         if tuning is None:

@@ -1,14 +1,13 @@
 """TD3 on a multi-headed team policy (paper, Algorithm 1, lines 17–27).
 
 Its configurations are the paper's gradient methods: DDPG (one critic, no delay, no smoothing), MATD3 (joint critics)
-and MADDPG (both). One step is shared by several devices: each takes a part of the minibatch from its own part of the
-buffers, and their gradients are averaged.
+and MADDPG (both). `practice.py` says how often it is updated, and from what.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import equinox as eqx
@@ -17,7 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from merlax.config import Checked, Count, Layers, NotNegative, Positive, Range, Share
-from merlax.core import actions, devices, replay
+from merlax.core import actions
 from merlax.core.networks import LEARNER_BIAS, Critic, JointCritic, TeamPolicy, first_layers, kaiming
 from merlax.envs.base import Side
 from merlax.types import Key, Transition, UserError
@@ -26,9 +25,6 @@ T = TypeVar("T")
 Moments: TypeAlias = Any  # of optax, which is imported only to train: a champion plays without it
 Critics: TypeAlias = tuple[Critic, ...] | tuple[JointCritic, ...]
 Losses: TypeAlias = tuple[Float[Array, ""], Float[Array, ""]]  # of the critics, of the actor
-
-# Rows of a minibatch, at least, for every device that takes part: with fewer, sharing costs more than it saves.
-ROWS, JOINT_ROWS = 32, 512
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,6 +111,11 @@ class Practice(eqx.Module):
     losses: Losses  # summed over the rounds that are done
     rest: Float[Array, ""]  # the part of a round that is left for the next generation
 
+    @classmethod
+    def of(cls, due: Int[Array, ""], rest: Float[Array, ""]) -> Practice:
+        """So many rounds, none of them done yet."""
+        return cls(due, jnp.zeros((), jnp.int32), (jnp.zeros(()), jnp.zeros(())), rest)
+
 
 class Learner(eqx.Module):
     """The gradient learner: networks, their slow copies, and the optimisers' moments."""
@@ -127,14 +128,6 @@ class Learner(eqx.Module):
     critic_moments: Moments
     rounds: Int[Array, ""]  # rounds of updates so far: the delay counts them
     practice: Practice
-
-
-class LearningInfo(eqx.Module):
-    """What a learner did in one generation."""
-
-    critic_loss: Float[Array, ""]
-    actor_loss: Float[Array, ""]
-    updates: Int[Array, ""]
 
 
 def init(key: Key, side: Side, actor_hidden: tuple[int, ...], config: Td3) -> Learner:
@@ -157,112 +150,13 @@ def init(key: Key, side: Side, actor_hidden: tuple[int, ...], config: Td3) -> Le
         _moments(actor),
         _moments(critics),
         jnp.zeros((), jnp.int32),
-        _practice(jnp.zeros((), jnp.int32), jnp.zeros(())),
+        Practice.of(jnp.zeros((), jnp.int32), jnp.zeros(())),
     )
 
 
 def adopt(learner: Learner, policy: TeamPolicy) -> Learner:
     """The learner with this policy, which has no gains, as its actor; its critics do not know it yet."""
     return eqx.tree_at(lambda each: (each.actor, each.target_actor), learner, (policy, jax.tree.map(jnp.copy, policy)))
-
-
-def num_shards(configs: Sequence[Td3], num_agents: int) -> int:
-    """How many devices share a gradient step: as many as get an equal part that is worth its while to all learners."""
-    rows = lambda c: c.batch * (num_agents if c.order == "joint" else 1)  # noqa: E731
-    most = min(devices.count(), *(rows(c) // (JOINT_ROWS if c.sees_all else ROWS) for c in configs))
-    fits = lambda n: all(c.batch % n == c.buffer % n == 0 for c in configs)  # noqa: E731
-    return max((n for n in range(1, most + 1) if fits(n)), default=1)
-
-
-def learn(
-    key: Key,
-    learner: Learner,
-    buffers: replay.Buffer,
-    frames: Int[Array, ""],
-    config: Td3,
-    bounds: tuple[float, float] = (1.0, 1.0),
-) -> tuple[Learner, LearningInfo]:
-    """Every round of updates that `frames` new joint steps pay for: `owe`, `practise`, `report`.
-
-    `bounds` are the largest sizes of the team's and of an agent's reward, for those who mix them.
-    """
-    learner = practise(key, owe(learner, buffers, frames, config), buffers, config, bounds)
-    return learner, report(learner)
-
-
-def owe(
-    learner: Learner,
-    buffers: replay.Buffer,
-    frames: Int[Array, ""],
-    config: Td3,
-    share: Float[Array, ""] | float = 1.0,
-) -> Learner:
-    """Note the rounds of updates that `frames` new joint steps pay for, or a share of them: none before enough is
-    stored. Parts of a round add up from generation to generation."""
-    enough = config.burn_in * config.batch // buffers.size.shape[0]
-    paid = learner.practice.rest + frames.astype(jnp.float32) * config.updates_per_frame * share
-    paid = jnp.where(buffers.size.min() >= enough, paid, 0.0)
-    rounds = jnp.floor(paid)
-    return eqx.tree_at(lambda each: each.practice, learner, _practice(rounds.astype(jnp.int32), paid - rounds))
-
-
-def practise(
-    key: Key,
-    learner: Learner,
-    buffers: replay.Buffer,
-    config: Td3,
-    bounds: tuple[float, float] = (1.0, 1.0),
-    most: Int[Array, ""] | None = None,
-) -> Learner:
-    """The rounds that are due, or at most so many of them, on as many devices as there are buffers.
-
-    With the same key, several pieces make what one would.
-    """
-    shards = buffers.size.shape[0]
-    left = learner.practice.due - learner.practice.done
-    rounds = left if most is None else jnp.minimum(left, most)
-
-    def on_each_device(own: replay.Buffer, key: Key, learner: Learner, rounds: Int[Array, ""]) -> Learner:
-        buffer = jax.tree.map(lambda leaf: leaf[0], own)
-        return _rounds(devices.own_key(key), learner, buffer, rounds, config, bounds, shards)
-
-    return devices.together(shards, on_each_device)(buffers, key, learner, rounds)
-
-
-def report(learner: Learner) -> LearningInfo:
-    """What the learner did in the generation that ends."""
-    done = learner.practice.done
-    critic_loss, actor_loss = (total / jnp.maximum(done, 1).astype(jnp.float32) for total in learner.practice.losses)
-    return LearningInfo(critic_loss, actor_loss, done)
-
-
-def _practice(due: Int[Array, ""], rest: Float[Array, ""]) -> Practice:
-    return Practice(due, jnp.zeros((), jnp.int32), (jnp.zeros(()), jnp.zeros(())), rest)
-
-
-def _rounds(
-    key: Key,
-    learner: Learner,
-    buffer: replay.Buffer,
-    rounds: Int[Array, ""],
-    config: Td3,
-    bounds: tuple[float, float],
-    shards: int,
-) -> Learner:
-    """One device's part in the next rounds."""
-
-    def one_round(i: Array, learner: Learner) -> Learner:
-        practice = learner.practice
-        key_sample, key_update = jax.random.split(jax.random.fold_in(key, i))
-        sample = replay.sample_joint if config.sees_all else replay.sample
-        batch = sample(key_sample, buffer, config.batch // shards)
-        learner, losses = update(key_update, learner, batch, config, bounds, devices.average)
-        totals = jax.tree.map(jnp.add, practice.losses, losses)
-        done = dataclasses.replace(practice, done=practice.done + 1, losses=totals)
-        return eqx.tree_at(lambda each: each.practice, learner, done)
-
-    done = learner.practice.done
-    return jax.lax.fori_loop(done, done + rounds, one_round, learner)
 
 
 def update(

@@ -29,7 +29,7 @@ from merlax.algorithms.base import Seat
 from merlax.algorithms.game import Game, GameState
 from merlax.algorithms.merl import Merl
 from merlax.algorithms.opponents import FixedOpponent
-from merlax.core import devices, rollout, td3
+from merlax.core import devices, practice, rollout
 from merlax.core.players import PolicyPlayer, ScriptedPlayer
 from merlax.core.rollout import Field
 from merlax.core.td3 import Td3
@@ -145,7 +145,7 @@ def _update(game: Game) -> dict[str, float]:
     sequential = config.order == "sequential"
     rounds = max(1, ROUNDS // agents) if sequential else ROUNDS
     frames = jnp.ceil(rounds / config.updates_per_frame).astype(jnp.int32)
-    learn = _compiled(lambda key, learner, buffer, frames: td3.learn(key, learner, buffer, frames, config))
+    learn = _compiled(lambda key, learner, buffer, frames: practice.learn(key, learner, buffer, frames, config))
     key, frames = devices.spread(merl.num_shards(seat), (jax.random.key(0), frames))
     args = key, state.learners[0], state.buffer, frames
     per_round = update_flops(seat.side, merl.actor_hidden, config)
