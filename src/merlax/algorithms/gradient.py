@@ -69,9 +69,8 @@ class OffPolicy(InPieces):
     def receive(self, state: GradientState, rollouts: Rollouts, seat: Seat) -> GradientState:
         """Store its side of all rollouts."""
         buffer = store(state.buffer, rollouts, seat)
-        learner = practice.owe(
-            state.learner, buffer, rollout.num_frames(each.episode for each in rollouts), self.learner
-        )
+        frames = rollout.num_frames(each.episode for each in rollouts)
+        learner = practice.owe(state.learner, buffer, frames, self.learner)
         return dataclasses.replace(state, learner=learner, buffer=buffer)
 
     def rounds(self, state: GradientState) -> tuple[Array, Array]:
