@@ -43,6 +43,22 @@ def test_several_worlds_get_a_row_over_all_of_them_by_seed():
     assert everywhere.mean.half_width == pytest.approx(12.706 * 0.05, rel=1e-3)  # of the seeds' means 0.7 and 0.8
 
 
+def test_touches_and_distances_have_no_mean_over_worlds_but_a_winner():
+    scores = {"predator-prey": (2.0, 1.0), "keep-away": (-12.0, -11.0)}
+    found = made(
+        {(world, name): [own] for world, two in scores.items() for name, own in zip(("MERL", "EA"), two, strict=True)}
+    )
+    *_, everywhere = report.summarise(found, fakes.experiment())
+    assert everywhere.cells() == ("all 2 worlds", "EA", "2", "–", "–", "–", "0.50")
+
+
+def test_worlds_without_a_common_seed_have_no_mean_over_them():
+    rows = [("rover-1", 1, 0.9), ("rover-3", 2, 0.5)]
+    made_apart = Results(tuple(Row("x", world, "MERL", seed, 300, "final_score", v) for world, seed, v in rows))
+    *_, everywhere = report.summarise(made_apart, fakes.experiment())
+    assert everywhere.cells()[:4] == ("all 2 worlds", "MERL", "2", "–")
+
+
 def test_a_table_of_one_seed_has_no_intervals():
     (row,) = report.summarise(made({("rover-3", "EA"): [0.5]}), fakes.experiment())
     assert row.cells() == ("rover-3", "EA", "1", "0.500", "0.500", "–", "–")

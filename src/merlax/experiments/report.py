@@ -18,6 +18,7 @@ from merlax.figures.series import running_mean
 
 HEADER = ("world", "method", "runs", "mean ± 95%", "IQM [95%]", "published", f"P({REFERENCE} better)")
 GRID = 200
+UNKNOWN = Estimate(math.nan, math.nan, math.nan)
 
 Table: TypeAlias = list[tuple[str, ...]]  # its header, then its rows
 
@@ -38,14 +39,17 @@ class Summary:
     def cells(self) -> tuple[str, ...]:
         """The row as text, in the order of `HEADER`."""
         known = "–" if self.published is None else f"{self.published:.2f}"
-        iqm = f"{self.iqm.value:.3f} {_interval(self.iqm)}".rstrip()
+        iqm = "–" if math.isnan(self.iqm.value) else f"{self.iqm.value:.3f} {_interval(self.iqm)}".rstrip()
         chance = self.reference_better
         better = "–" if chance is None else f"{chance.value:.2f} {_interval(chance)}".rstrip()
         return (self.world, self.method, str(len(self.scores)), plus_minus(self.mean), iqm, known, better)
 
 
 def summarise(results: Results, experiment: Experiment) -> list[Summary]:
-    """A row per world and method; with several worlds also one per method over all of them."""
+    """A row per world and method; with several worlds also one per method over all of them.
+
+    Shares have a mean over worlds; touches and distances do not, and say only who beats whom.
+    """
     rows = [
         _summary(results, [world], method, experiment.published(world, method))
         for world in results.worlds
@@ -55,7 +59,10 @@ def summarise(results: Results, experiment: Experiment) -> list[Summary]:
         everywhere = [
             m for m in results.methods(results.worlds[0]) if all(m in results.methods(w) for w in results.worlds)
         ]
-        rows += [_summary(results, results.worlds, method, None) for method in everywhere]
+        overall = [_summary(results, results.worlds, method, None) for method in everywhere]
+        if all(0.0 <= score <= 1.0 for row in overall for score in row.scores):
+            return rows + overall
+        rows += [dataclasses.replace(row, mean=UNKNOWN, iqm=UNKNOWN) for row in overall if row.reference_better]
     return rows
 
 
@@ -103,6 +110,8 @@ def band(
 
 def plus_minus(estimate: Estimate) -> str:
     """The mean and its interval as one speaks of them: 0.694 ± 0.064."""
+    if math.isnan(estimate.value):
+        return "–"
     half = "" if math.isnan(estimate.low) else f" ± {estimate.half_width:.3f}"
     return f"{estimate.value:.3f}{half}"
 
@@ -116,7 +125,7 @@ def _summary(results: Results, worlds: Sequence[str], method: str, published: fl
         better = statistics.probability_of_improvement(reference, own)
     common = [seed for seed in by_seed[0] if all(seed in scores for scores in by_seed)]
     over_worlds = [float(np.mean([scores[seed] for scores in by_seed])) for seed in common]
-    mean = statistics.mean(over_worlds) if common else Estimate(math.nan, math.nan, math.nan)
+    mean = statistics.mean(over_worlds) if common else UNKNOWN
     name = worlds[0] if len(worlds) == 1 else f"all {len(worlds)} worlds"
     return Summary(name, method, tuple(np.concatenate(own)), mean, statistics.iqm(*own), published, better)
 
