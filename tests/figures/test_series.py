@@ -1,4 +1,4 @@
-"""Colours that methods and worlds keep, and running means."""
+"""Colours that methods and worlds keep, running means, and what counts as a share."""
 
 from __future__ import annotations
 
@@ -39,3 +39,8 @@ def test_the_running_mean_reaches_back_over_the_window():
 
 def test_a_window_longer_than_the_series_takes_what_there_is():
     np.testing.assert_allclose(series.running_mean(np.array([2.0, 4.0, 9.0]), 10), [2.0, 3.0, 5.0])
+
+
+@pytest.mark.parametrize(("scores", "shares"), [([0.0, 1.0], True), ([0.5, 1.2], False), ([-0.1, 0.5], False)])
+def test_shares_lie_between_nothing_and_all(scores, shares):
+    assert series.are_shares(np.array(scores)) is shares

@@ -125,7 +125,7 @@ EXPERIMENTS = (
         figure="finals",
         tasks=(Task("keep-away"),),
         methods=(
-            Method("EA", "ea"),
+            EA,
             *(Method(f"EA, mutations of {size:g}", "ea", {"mutation": {"strength": size}}) for size in (0.1, 0.03)),
             Method("EA, population 100", "ea", {"population": 100}),
         ),

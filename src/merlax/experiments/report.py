@@ -14,7 +14,7 @@ from merlax.experiments import statistics
 from merlax.experiments.results import ALWAYS, Results
 from merlax.experiments.spec import REFERENCE, Experiment
 from merlax.experiments.statistics import Estimate
-from merlax.figures.series import running_mean
+from merlax.figures.series import are_shares, running_mean
 
 HEADER = ("world", "method", "runs", "mean ± 95%", "IQM [95%]", "published", f"P({REFERENCE} better)")
 GRID = 200
@@ -60,7 +60,7 @@ def summarise(results: Results, experiment: Experiment) -> list[Summary]:
             m for m in results.methods(results.worlds[0]) if all(m in results.methods(w) for w in results.worlds)
         ]
         overall = [_summary(results, results.worlds, method, None) for method in everywhere]
-        if all(0.0 <= score <= 1.0 for row in overall for score in row.scores):
+        if are_shares(np.array([score for row in overall for score in row.scores])):
             return rows + overall
         rows += [dataclasses.replace(row, mean=UNKNOWN, iqm=UNKNOWN) for row in overall if row.reference_better]
     return rows

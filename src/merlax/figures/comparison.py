@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from merlax.figures import style
 from merlax.figures.labels import Label, number, write_labels
-from merlax.figures.series import Line, Panel, Reference, color
+from merlax.figures.series import Line, Panel, Reference, are_shares, color
 from merlax.types import UserError
 
 _ROW, _MOST_ROWS = 1.75, 5  # inches per panel; panels below each other
@@ -94,8 +94,7 @@ def frames_axis(ax: Axes, frames: float) -> None:
 
 def unit_scale(ax: Axes, values: Sequence[np.ndarray]) -> bool:
     """The whole scale for scores that are shares; others keep what they need. Whether they are."""
-    flat = np.concatenate([np.atleast_1d(v) for v in values])
-    shares = bool(flat.min() >= 0.0 and flat.max() <= 1.0)
+    shares = are_shares(np.concatenate([np.atleast_1d(v) for v in values]))
     if shares:
         ax.set_ylim(-0.02, 1.02)
     return shares

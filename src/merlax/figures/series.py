@@ -135,6 +135,11 @@ def distinct(labels: Sequence[str]) -> dict[str, str]:
     return {label: known.get(label) or next(free) for label in labels}
 
 
+def are_shares(scores: Float[np.ndarray, " n"]) -> bool:
+    """Whether scores are all from 0 to 1; touches and distances are not."""
+    return bool(np.all((scores >= 0.0) & (scores <= 1.0)))
+
+
 def running_mean(y: Float[np.ndarray, " n"], window: int) -> Float[np.ndarray, " n"]:
     """The mean of each value and those before it, `window` in all, or as many as there are."""
     total = np.concatenate([[0.0], np.cumsum(y)])
