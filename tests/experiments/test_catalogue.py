@@ -25,8 +25,9 @@ def test_every_run_is_accepted(experiment: Experiment, quick: bool):
 @pytest.mark.parametrize("experiment", ALL, ids=lambda e: e.name)
 def test_a_generation_of_every_run_fits_its_budget(experiment: Experiment, quick: bool):
     chosen = experiment.quickened() if quick else experiment
-    # A map's worlds are all of one size, and in a million frames there is room for hundreds of generations.
-    cells = chosen.tasks[-1:] if chosen.figure == "map" or chosen.frames >= 1_000_000 else chosen.tasks
+    if chosen.frames >= 1_000_000:
+        pytest.skip("there is room for hundreds of generations")
+    cells = chosen.tasks[-1:] if chosen.figure == "map" else chosen.tasks  # a map's worlds are all of one size
     for job in chosen.jobs():
         if job.task in cells and (job.seed == experiment.seeds[0] or quick):
             task, asked = job.task, jobs.request(job)
