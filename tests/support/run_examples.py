@@ -6,6 +6,7 @@ Starting Python and JAX takes longer than a small example, so that all of them s
 """
 
 import contextlib
+import gc
 import io
 import json
 import os
@@ -42,5 +43,6 @@ def _command(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    gc.set_threshold(100_000, 20, 20)  # as in the tests
     requests = json.loads(Path(sys.argv[1]).read_text())
     print(json.dumps({name: run(name, script, arguments) for name, script, *arguments in requests}))
