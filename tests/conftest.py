@@ -17,7 +17,7 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # else the environment says all thi
     os.environ["JAX_COMPILATION_CACHE_DIR"] = str(_COMPILED)
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 
-# Tracing leaves hundreds of thousands of objects that stay: to look through them for garbage took a tenth of the time.
+# Tracing leaves hundreds of thousands of objects that stay: looking for garbage took over a tenth of the time.
 gc.set_threshold(100_000, 20, 20)
 
 import jax
