@@ -43,9 +43,18 @@ def test_random_teams_are_all_different(teams):
 def test_the_fittest_is_the_champion_and_the_elites_stay_as_they_are(teams):
     after = evolved(teams)
     assert same(after.champion, member(teams, 3))
+    assert int(after.champion_team) == 3
     assert same(member(after.population, 0), member(teams, 3))
     assert same(member(after.population, 1), member(teams, 1))
     np.testing.assert_allclose(after.record.mean, [0.9, 0.5, 0, 0, 0, 0])
+
+
+def test_a_migrant_that_is_no_elite_may_be_the_champion_and_is_written_down_as_such(teams):
+    merl = Merl(population=6, selection=Appoint(elite=4, winner=1), actor_hidden=(4,))
+    evolve = jax.jit(lambda newest: merl.evolve(jax.random.key(1), teams, nothing_known(6), newest))
+    after = evolve(jnp.array([0.9, 0.0, 0.0, 0.0, 0.1, 0.5]))
+    assert int(after.champion_team) == 5
+    assert same(after.champion, member(teams, 5))
 
 
 def test_a_mutation_of_ones_own_makes_all_offspring_and_no_elite(teams):

@@ -107,10 +107,14 @@ def test_all_rollouts_go_to_one_buffer(generation):
     assert int(told.frames) == int(after.buffer.size.sum()) == episodes == TWO.frames_per_generation()
 
 
-def test_each_learner_is_paid_its_own_reward():
-    state = TWO.init(jax.random.key(0))
+@pytest.mark.parametrize("batch", [32, 64])  # the larger one is worth a device for each learner
+def test_each_learner_is_paid_its_own_reward(batch):
+    first = dataclasses.replace(TD3, batch=batch)
+    game = Game(TwoAims(), merl(first, dataclasses.replace(first, reward="global")))
+    assert game.algorithm.num_shards(Seat(TwoAims())) == batch // 32
+    state = game.init(jax.random.key(0))
     for seed in range(8):
-        state, _ = TWO.step(jax.random.key(seed), state)
+        state, _ = game.step(jax.random.key(seed), state)
     places = [float(learner.actor(jnp.ones((1, 1)))[0, 0]) for learner in state.team.learners]
     assert places == pytest.approx([AIM, -AIM], abs=0.15)
 

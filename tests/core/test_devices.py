@@ -112,6 +112,30 @@ def test_within_a_program_nodes_of_one_type_are_split_and_the_rest_is_copied():
     assert placed() == [[[0, 1], [2, 3]], [[0, 1, 2, 3]] * 2]
 
 
+def test_what_each_device_has_is_gathered_to_the_bit_in_one_exchange():
+    def own(split):
+        return devices.gather({"float": split / 3.0, "int": split.astype(jnp.int32)[0] - 2**30, "flag": split > 2.0})
+
+    program, numbers = jax.jit(devices.together(2, own)), devices.divide(2, jnp.arange(1.0, 5.0))
+    result = program(numbers)
+    np.testing.assert_array_equal(result["float"], jnp.arange(1.0, 5.0).reshape(2, 2) / 3.0)
+    assert result["int"].tolist() == [1 - 2**30, 3 - 2**30]
+    assert result["flag"].tolist() == [[False, False], [True, True]]
+    text = str(program.lower(numbers).compile().as_text())
+    assert len(re.findall(r" (?:all-reduce|all-gather|all-to-all|collective-permute)\(", text)) == 1
+
+
+def test_slices_are_swapped_between_devices():
+    """Device d has [to, row] = 10 d + to in every place, and gets the rows that are for it, those of device 0 first."""
+
+    def own(split):
+        return devices.gather(devices.swap(split[0], axis=1))
+
+    theirs = jnp.broadcast_to(jnp.array([[0.0, 1.0], [10.0, 11.0]])[:, :, None], (2, 2, 3))
+    got = jax.jit(devices.together(2, own))(devices.divide(2, theirs))
+    assert got.tolist() == [[0.0] * 3 + [10.0] * 3, [1.0] * 3 + [11.0] * 3]
+
+
 def work(split, key, shared):
     mean = devices.average({"a": split[0] * shared})
     drawn = jax.random.uniform(devices.own_key(key))

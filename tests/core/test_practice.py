@@ -154,3 +154,81 @@ def test_inline_the_parts_of_a_step_give_what_two_devices_give():
     expected = jax.jit(learn)(jnp.array(3, jnp.int32))
     with devices.inline():
         assert_close(jax.jit(lambda frames: learn(frames))(jnp.array(3, jnp.int32)), expected)
+
+
+# A learner for each device.
+
+PAIR = (
+    dataclasses.replace(JOINT, updates_per_frame=1.0),
+    dataclasses.replace(JOINT, updates_per_frame=1.0, reward="global", discount=0.9),
+)
+
+
+def half_of_each(kinds):
+    """Buffers in two parts, each with one kind of transition in it, and a minibatch that has an equal part of both."""
+    halves = [jax.tree.map(lambda leaf, i=i: jnp.repeat(leaf[i : i + 1], 8, axis=0), kinds) for i in range(2)]
+    batch = jax.tree.map(lambda *parts: jnp.concatenate(parts), *halves)
+    return replay.store(replay.create(64, SIDE, shards=2), batch, jnp.ones(16, bool)), batch
+
+
+@functools.partial(jax.jit, static_argnames=("configs", "piece"))
+def apart(learners, buffers, frames, configs=PAIR, piece=None):
+    """All rounds that so many frames pay for, perhaps in pieces."""
+    keys = jax.random.split(jax.random.key(0))
+    learners = tuple(practice.owe(*each) for each in zip(learners, (buffers,) * 2, (frames,) * 2, configs, strict=True))
+    if piece is None:
+        return practice.work_off_apart(keys, learners, buffers, configs)
+    most, same = jnp.int32(piece), lambda: jax.random.clone(keys)
+    go_on = lambda learners: practice.work_off_apart(same(), learners, buffers, configs, most=most)  # noqa: E731
+    return jax.lax.while_loop(lambda each: each[0].practice.done < each[0].practice.due, go_on, learners)
+
+
+def varied():
+    """Buffers in two parts, full of different transitions."""
+    return devices.divide(2, replay.store(replay.create(64, SIDE, shards=2), transitions(), jnp.ones(16, bool)))
+
+
+def test_each_device_takes_a_learner_which_learns_from_the_buffers_of_both():
+    learners = tuple(new_learner(1, config) for config in PAIR)
+    buffers, batch = half_of_each(transitions())
+    after = apart(learners, devices.divide(2, buffers), jnp.array(1, jnp.int32))
+    for before, config, learner in zip(learners, PAIR, after, strict=True):
+        assert int(learner.practice.done) == 1
+        alone = round_of(before, batch, config)[0]
+        assert_close(learner, eqx.tree_at(lambda each: each.practice, alone, learner.practice))
+
+
+def test_pieces_make_what_one_call_makes_of_learners_apart():
+    learners, frames = tuple(new_learner(0, config) for config in PAIR), jnp.array(practice.SWAPPED + 5, jnp.int32)
+    whole, in_pieces = (apart(learners, varied(), frames, piece=piece) for piece in (None, 6))
+    assert int(whole[0].practice.done) == practice.SWAPPED + 5
+    assert_close(in_pieces, whole)
+
+
+def test_learners_apart_see_different_minibatches():
+    same = (PAIR[0], PAIR[0])
+    first, second = apart((new_learner(), new_learner()), varied(), jnp.array(2, jnp.int32), configs=same)
+    assert not np.allclose(first.critics[0].layers[0].weight, second.critics[0].layers[0].weight)
+
+
+def test_inline_learners_apart_give_what_two_devices_give():
+    learners, buffers = tuple(new_learner(0, config) for config in PAIR), varied()
+    expected = apart(learners, buffers, jnp.array(3, jnp.int32))
+    with devices.inline():
+        inline = jax.jit(lambda frames: apart.__wrapped__(learners, buffers, frames))
+        assert_close(inline(jnp.array(3, jnp.int32)), expected)
+
+
+@pytest.mark.parametrize(
+    ("configs", "shards", "expected"),
+    [
+        (PAIR, 2, True),
+        (PAIR, 1, False),
+        (PAIR, 4, False),
+        (PAIR[:1], 1, False),
+        ((PAIR[0], dataclasses.replace(PAIR[1], updates_per_frame=2.0)), 2, False),
+        ((PAIR[0], dataclasses.replace(PAIR[1], critic_hidden=(16,))), 2, False),
+    ],
+)
+def test_learners_have_devices_of_their_own_if_all_take_as_long(configs, shards, expected):
+    assert practice.one_each(configs, shards) is expected

@@ -66,4 +66,5 @@ class Ea(Evolutionary):
         """Rank, select, cross, mutate."""
         newest = rollouts[0].episode.fitness.mean(axis=1)
         evolved = self.evolve(key, state.population, state.record, newest)
-        return EaState(evolved.population, evolved.record, evolved.champion), fitness.describe(newest, evolved.lineage)
+        told = fitness.describe(newest, evolved.champion_team, evolved.lineage)
+        return EaState(evolved.population, evolved.record, evolved.champion), told

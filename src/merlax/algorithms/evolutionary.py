@@ -7,7 +7,7 @@ import dataclasses
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from merlax.algorithms.base import Algorithm
 from merlax.config import Count, Layers
@@ -26,6 +26,7 @@ class Evolved(eqx.Module):
 
     population: TeamPolicy  # elites and offspring; migrants may join
     champion: TeamPolicy
+    champion_team: Int[Array, ""]  # where it was in the population
     record: FitnessRecord
     selected: Selected
     lineage: Lineage
@@ -66,7 +67,7 @@ class Evolutionary(Algorithm):
         operations = self.crossover, self.mutation
         children, family = operators.evolve(key_evolve, teams, selected, *operations, self.num_migrants)
         heirs = fitness.inherit(record, selected, self.num_migrants, self.fitness.migrant_memory)
-        return Evolved(children, champion, heirs, selected, family)
+        return Evolved(children, champion, best, heirs, selected, family)
 
     def around(self, key: Key, policy: TeamPolicy, number: int) -> TeamPolicy:
         """A population that begins with a policy: it, then mutants of it."""

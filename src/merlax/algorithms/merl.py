@@ -221,8 +221,12 @@ class Merl(Evolutionary, InPieces):
         """Lines 17–27, for every learner."""
         key_learn, _ = jax.random.split(key)
         keys = jax.random.split(key_learn, len(self.learners))
+        shards, bounds = state.buffer.size.shape[0], seat.reward_bounds
+        if self.allocate == "equal" and practice.one_each(self.learners, shards):
+            learners = practice.work_off_apart(keys, state.learners, state.buffer, self.learners, bounds, most)
+            return dataclasses.replace(state, learners=learners)
         learners = tuple(
-            practice.work_off(k, learner, state.buffer, config, seat.reward_bounds, most)
+            practice.work_off(k, learner, state.buffer, config, bounds, most)
             for k, learner, config in zip(keys, state.learners, self.learners, strict=True)
         )
         return dataclasses.replace(state, learners=learners)
@@ -248,7 +252,7 @@ class Merl(Evolutionary, InPieces):
         if rates is not None:
             fates = jnp.stack([info.migrant_fate for info in infos])
             rates = allocation.follow(rates, fates != selection.FATES.index(selection.DISCARDED))
-        told = fitness.describe(newest, evolved.lineage)
+        told = fitness.describe(newest, evolved.champion_team, evolved.lineage)
         info = MerlInfo(told, infos, self._describe_tuned(newest, evolved.selected, tuning))
         return MerlState(teams, evolved.record, state.learners, state.buffer, evolved.champion, tuning, rates), info
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar
@@ -163,10 +164,15 @@ def _first(length: int, tree: Any, size: int) -> Any:
     """
     leaves, structure = jax.tree.flatten(tree)
     lines = [as_floats(leaf).reshape(leaf.shape[0], -1) for leaf in leaves]
-    whole = _on_each(size, jnp.concatenate(lines, axis=1))
-    parts = jnp.split(whole[:length], np.cumsum([line.shape[1] for line in lines])[:-1].tolist(), axis=1)
-    kept = [from_floats(part.reshape(length, *leaf.shape[1:]), leaf) for part, leaf in zip(parts, leaves, strict=True)]
-    return jax.tree.unflatten(structure, kept)
+    whole = _on_each(size, jnp.concatenate(lines, axis=1))[:length]
+    return jax.tree.unflatten(structure, _apart(whole, leaves, [leaf.shape[1:] for leaf in leaves]))
+
+
+def _apart(lines: jax.Array, leaves: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -> list[jax.Array]:
+    """Lines of numbers as arrays of these shapes, with as many rows as there are lines, and of the leaves' types."""
+    ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1].tolist()
+    parts = zip(jnp.split(lines, ends, axis=1), leaves, shapes, strict=True)
+    return [from_floats(part.reshape(-1, *shape), leaf) for part, leaf, shape in parts]
 
 
 def _on_each(size: int, tree: T) -> T:
@@ -214,9 +220,27 @@ def average(tree: T) -> T:
     return unravel(jax.lax.pmean(flat, AXIS))
 
 
+def gather(tree: T) -> T:
+    """What all devices have of a tree, with a leading axis of devices, on each of them, in one exchange."""
+    leaves, structure = jax.tree.flatten(tree)
+    line = jnp.concatenate([as_floats(leaf).reshape(-1) for leaf in leaves])
+    lines = jax.lax.all_gather(line, AXIS)
+    return jax.tree.unflatten(structure, _apart(lines, leaves, [leaf.shape for leaf in leaves]))
+
+
+def swap(array: jax.Array, axis: int) -> jax.Array:
+    """Slice i of the first axis goes to device i, which puts what it gets from all behind one another along `axis`."""
+    return jax.lax.all_to_all(array, AXIS, split_axis=0, concat_axis=axis, tiled=True)[0]
+
+
+def own_place() -> jax.Array:
+    """Which of the devices this one is."""
+    return jax.lax.axis_index(AXIS)
+
+
 def own_key(key: Key) -> Key:
     """A key of this device's own."""
-    return jax.random.fold_in(key, jax.lax.axis_index(AXIS))
+    return jax.random.fold_in(key, own_place())
 
 
 def _pad(x: jax.Array, length: int) -> jax.Array:

@@ -1,13 +1,13 @@
 """The rounds of updates that new frames pay for, from replay buffers, on one device or several.
 
 One round is shared by several devices: each takes a part of the minibatch from its own part of the buffers, and their
-gradients are averaged.
+gradients are averaged. Or, where there is a learner for each of them, each takes a learner.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import equinox as eqx
 import jax
@@ -15,11 +15,17 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from merlax.core import devices, replay, td3
-from merlax.core.td3 import Learner, Practice, Td3
-from merlax.types import Key
+from merlax.core.td3 import Learner, Losses, Practice, Td3
+from merlax.types import Key, Keys
 
 # Rows of a minibatch, at least, for every device that takes part: with fewer, sharing costs more than it saves.
 ROWS, JOINT_ROWS = 32, 512
+# What decides how long a round takes, and how many there are.
+_COST = (
+    "batch", "updates_per_frame", "burn_in", "delay", "order",
+    "critics", "critic", "critic_hidden", "critic_normalised",
+)  # fmt: skip
+SWAPPED = 16  # rounds whose minibatches are exchanged at once: these still fit a cache
 
 
 class LearningInfo(eqx.Module):
@@ -93,6 +99,62 @@ def work_off(
     return devices.together(shards, on_each_device)(buffers, key, learner, rounds)
 
 
+def one_each(configs: Sequence[Td3], shards: int) -> bool:
+    """Whether there is a learner for each device, and their rounds are as many and take as long."""
+    return len(configs) == shards > 1 and len({tuple(getattr(c, name) for name in _COST) for c in configs}) == 1
+
+
+def work_off_apart(
+    keys: Keys,
+    learners: Sequence[Learner],
+    buffers: replay.Buffer,
+    configs: Sequence[Td3],
+    bounds: tuple[float, float] = (1.0, 1.0),
+    most: Int[Array, ""] | None = None,
+) -> tuple[Learner, ...]:
+    """`work_off` for learners with as many rounds, each on a device of its own, which then average nothing.
+
+    A minibatch has an equal part from every device's buffers all the same; those of several rounds are exchanged at
+    once.
+    """
+    left = learners[0].practice.due - learners[0].practice.done
+    rounds = left if most is None else jnp.minimum(left, most)
+    part = configs[0].batch // len(configs)
+    draw = replay.draw_joint if configs[0].sees_all else replay.draw
+
+    def on_each_device(own: replay.Buffer, keys: Keys, learners: Sequence[Learner], rounds: Array) -> Learner:
+        buffer, place = jax.tree.map(lambda leaf: leaf[0], own), devices.own_place()
+        keys_draw, keys_update = jax.vmap(jax.random.split, out_axes=1)(keys)
+        key_update, learner = keys_update[place], jax.tree.map(lambda *each: jnp.stack(each)[place], *learners)
+        begun = learner.practice.done
+
+        def some_rounds(piece: Array, learner: Learner) -> Learner:
+            numbers = begun + piece * SWAPPED + jnp.arange(SWAPPED)
+            of_round = lambda key, i: draw(devices.own_key(jax.random.fold_in(key, i)), buffer, part)  # noqa: E731
+            of_learner = lambda key: jax.vmap(lambda i: of_round(key, i))(numbers)  # noqa: E731
+            rows = devices.swap(jax.vmap(of_learner)(keys_draw), axis=2)
+
+            # As plain numbers: inline, a choice between learners would count keys as reused.
+            of_rounds = jax.random.key_data(jax.vmap(lambda i: jax.random.fold_in(key_update, i))(numbers))
+
+            def with_config(config: Td3) -> Callable[[Learner], Learner]:
+                def one_round(i: Array, learner: Learner) -> Learner:
+                    key = jax.random.wrap_key_data(of_rounds[i], impl=jax.random.key_impl(keys))
+                    batch = replay.transitions(rows[i], buffer)
+                    return _booked(learner, *td3.update(key, learner, batch, config, bounds))
+
+                left = jnp.minimum(SWAPPED, rounds - piece * SWAPPED)
+                return lambda learner: jax.lax.fori_loop(0, left, one_round, learner)
+
+            return jax.lax.switch(place, [with_config(config) for config in configs], learner)
+
+        pieces = (rounds + SWAPPED - 1) // SWAPPED
+        return devices.gather(jax.lax.fori_loop(0, pieces, some_rounds, learner))
+
+    all_of_them = devices.together(len(configs), on_each_device)(buffers, keys, tuple(learners), rounds)
+    return tuple(jax.tree.map(lambda leaf, i=i: leaf[i], all_of_them) for i in range(len(configs)))
+
+
 def report(learner: Learner) -> LearningInfo:
     """What the learner did in the generation that ends."""
     done = learner.practice.done
@@ -112,14 +174,17 @@ def _rounds(
     """One device's part in the next rounds."""
 
     def one_round(i: Array, learner: Learner) -> Learner:
-        practice = learner.practice
         key_sample, key_update = jax.random.split(jax.random.fold_in(key, i))
         sample = replay.sample_joint if config.sees_all else replay.sample
         batch = sample(key_sample, buffer, config.batch // shards)
-        learner, losses = td3.update(key_update, learner, batch, config, bounds, devices.average)
-        totals = jax.tree.map(jnp.add, practice.losses, losses)
-        done = dataclasses.replace(practice, done=practice.done + 1, losses=totals)
-        return eqx.tree_at(lambda each: each.practice, learner, done)
+        return _booked(learner, *td3.update(key_update, learner, batch, config, bounds, devices.average))
 
     done = learner.practice.done
     return jax.lax.fori_loop(done, done + rounds, one_round, learner)
+
+
+def _booked(before: Learner, learner: Learner, losses: Losses) -> Learner:
+    """The learner after a round, which is noted."""
+    totals = jax.tree.map(jnp.add, before.practice.losses, losses)
+    done = dataclasses.replace(before.practice, done=before.practice.done + 1, losses=totals)
+    return eqx.tree_at(lambda each: each.practice, learner, done)

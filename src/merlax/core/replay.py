@@ -92,15 +92,28 @@ def add(buffer: Buffer, transitions: Transition, valid: Bool[Array, " step"]) ->
 
 def sample(key: Key, buffer: Buffer, batch: int) -> Transition:
     """`batch` transitions of each agent from one shard, uniformly and with replacement, each agent's on its own."""
-    num_agents = buffer.rows.shape[1]
-    index = _random_index(key, buffer, (batch, num_agents))
-    rows = buffer.rows.at[index, jnp.arange(num_agents)].get(mode="promise_in_bounds")
-    return unpack(rows, buffer.obs_size, buffer.act_size, buffer.leaving)
+    return transitions(draw(key, buffer, batch), buffer)
 
 
 def sample_joint(key: Key, buffer: Buffer, batch: int) -> Transition:
     """`batch` transitions from one shard, of all agents at the same instants: what a critic of joint actions needs."""
-    rows = buffer.rows.at[_random_index(key, buffer, (batch,))].get(mode="promise_in_bounds")
+    return transitions(draw_joint(key, buffer, batch), buffer)
+
+
+def draw(key: Key, buffer: Buffer, batch: int) -> Float[Array, "batch agent row"]:
+    """The rows of a `sample`, as they are stored."""
+    num_agents = buffer.rows.shape[1]
+    index = _random_index(key, buffer, (batch, num_agents))
+    return buffer.rows.at[index, jnp.arange(num_agents)].get(mode="promise_in_bounds")
+
+
+def draw_joint(key: Key, buffer: Buffer, batch: int) -> Float[Array, "batch agent row"]:
+    """The rows of a `sample_joint`, as they are stored."""
+    return buffer.rows.at[_random_index(key, buffer, (batch,))].get(mode="promise_in_bounds")
+
+
+def transitions(rows: Float[Array, "*batch agent row"], buffer: Buffer) -> Transition:
+    """What rows of this buffer say."""
     return unpack(rows, buffer.obs_size, buffer.act_size, buffer.leaving)
 
 

@@ -18,7 +18,6 @@ def family(mutation):
 
 def test_elites_winners_children_and_migrants_have_their_parents():
     teams, lineage = family(GaussianMutation(probability=0.0))
-    assert int(lineage.champion_team) == 3
     first, second = lineage.first_parents.tolist(), lineage.second_parents.tolist()
     assert first[:3] == second[:3] == [3, 1, 2]  # elites, and a winner that was not crossed
     assert first[3] in (3, 1)  # a duplicate makes room for a child of an elite and a winner

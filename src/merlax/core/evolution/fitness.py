@@ -29,6 +29,7 @@ class FitnessInfo(eqx.Module):
     best_fitness: Float[Array, ""]
     mean_fitness: Float[Array, ""]
     broken_teams: Int[Array, ""]
+    champion_team: Int[Array, ""] | None  # the place of this generation's champion, where it is one of the teams
     fitness: Float[Array, " pop"] = eqx.field(metadata=MAY_BREAK)
     lineage: Lineage | None = None
 
@@ -110,12 +111,15 @@ def inherit(record: FitnessRecord, selected: Selected, migrants: int = 0, memory
     return jax.tree.map(lambda new, old: new.at[-migrants:].set(old[-migrants:]), heirs, known)
 
 
-def describe(fitness: Float[Array, " pop"], lineage: Lineage | None = None) -> FitnessInfo:
-    """What is written down of one generation: how fit its teams are, and who comes from whom."""
+def describe(
+    fitness: Float[Array, " pop"], champion: Int[Array, ""] | None = None, lineage: Lineage | None = None
+) -> FitnessInfo:
+    """What is written down of one generation: how fit its teams are, which is the champion, and who comes from whom."""
     return FitnessInfo(
         best_fitness=jnp.nanmax(fitness),
         mean_fitness=jnp.nanmean(fitness),
         broken_teams=jnp.isnan(fitness).sum(),
+        champion_team=champion,
         fitness=fitness,
         lineage=lineage,
     )

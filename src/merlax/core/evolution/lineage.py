@@ -16,7 +16,6 @@ class Lineage(eqx.Module):
     Both parents of a team that was not crossed are the same.
     """
 
-    champion_team: Int[Array, ""]  # the place of this generation's champion
     first_parents: Int[Array, " pop"]
     second_parents: Int[Array, " pop"]
     mutated: Int[Array, " pop"]  # 1 where mutation changed something
@@ -33,7 +32,6 @@ def lineage(
     joined = -1 - jnp.arange(migrants)
     unchanged = jnp.zeros_like(selected.elites)
     return Lineage(
-        champion_team=selected.elites[0],
         first_parents=jnp.concatenate([selected.elites, first, joined]),
         second_parents=jnp.concatenate([selected.elites, second, joined]),
         mutated=jnp.concatenate([unchanged, mutated, jnp.zeros(migrants, mutated.dtype)]),
