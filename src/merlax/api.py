@@ -228,7 +228,8 @@ def evaluate(
         run: A run, or its folder; with `team` also a world, or its name.
         episodes: How many fresh instances to play.
         seed: Of the instances.
-        against: In a contest "scripted", or a run whose opponent to meet instead of the run's own.
+        against: In a contest a rule for the opponent, such as "scripted" or "still", or a run whose opponent to meet
+            instead of the run's own.
         env: The world of a run again, if it is one of your own.
         team: A hand rule that plays instead of a champion: "scripted", or another of the world's own, or "still".
 
@@ -243,7 +244,8 @@ def evaluate(
     if against is None:
         field = played.field
     else:
-        other = "scripted" if against == "scripted" else _open(against, env)
+        folder = isinstance(against, Run) or Path(against).exists()
+        other = _open(against, env) if folder else str(against)
         field = Field(played.env, (crossplay.opponent_of(played, other),))
     return evaluation.evaluate(evaluation.evaluation_key(seed), field, played.player, episodes)
 

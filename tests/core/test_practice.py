@@ -171,8 +171,7 @@ def half_of_each(kinds):
     return replay.store(replay.create(64, SIDE, shards=2), batch, jnp.ones(16, bool)), batch
 
 
-@functools.partial(jax.jit, static_argnames=("configs", "piece"))
-def apart(learners, buffers, frames, configs=PAIR, piece=None):
+def rounds_apart(learners, buffers, frames, configs=PAIR, piece=None):
     """All rounds that so many frames pay for, perhaps in pieces."""
     keys = jax.random.split(jax.random.key(0))
     learners = tuple(practice.owe(*each) for each in zip(learners, (buffers,) * 2, (frames,) * 2, configs, strict=True))
@@ -181,6 +180,9 @@ def apart(learners, buffers, frames, configs=PAIR, piece=None):
     most, same = jnp.int32(piece), lambda: jax.random.clone(keys)
     go_on = lambda learners: practice.work_off_apart(same(), learners, buffers, configs, most=most)  # noqa: E731
     return jax.lax.while_loop(lambda each: each[0].practice.done < each[0].practice.due, go_on, learners)
+
+
+apart = jax.jit(rounds_apart, static_argnames=("configs", "piece"))
 
 
 def varied():
@@ -215,7 +217,7 @@ def test_inline_learners_apart_give_what_two_devices_give():
     learners, buffers = tuple(new_learner(0, config) for config in PAIR), varied()
     expected = apart(learners, buffers, jnp.array(3, jnp.int32))
     with devices.inline():
-        inline = jax.jit(lambda frames: apart.__wrapped__(learners, buffers, frames))
+        inline = jax.jit(lambda frames: rounds_apart(learners, buffers, frames))
         assert_close(inline(jnp.array(3, jnp.int32)), expected)
 
 

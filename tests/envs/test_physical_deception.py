@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from merlax.envs import PhysicalDeception
-from tests.support.particles import after, assert_refused, at_rest, play, state_of
+from tests.support.particles import after, assert_refused, at_random, at_rest, play, state_of
 
 MARKS = ((0.3, 0.2), (-0.4, 0.6))
 
@@ -49,6 +49,27 @@ def test_the_scripted_opponent_comes_to_rest_in_the_middle_of_the_agents():
     gap = np.linalg.norm(steps.state.position[:, :, 0] - middle, axis=-1)
     assert gap[:, -1].max() < 0.05
     assert gap[:, 0].mean() > 0.4
+
+
+def test_the_cautious_opponent_comes_to_rest_between_the_landmarks_whatever_the_agents_do():
+    cautious = PhysicalDeception().rules(1)["cautious"].act
+    for team in (at_rest, at_random):
+        _, steps, _ = play(PhysicalDeception(), jnp.arange(50), team, cautious)
+        gap = np.linalg.norm(steps.state.position[:, :, 0] - steps.state.landmark.mean(axis=2), axis=-1)
+        assert gap[:, -1].max() < 0.05
+        assert gap[:, 0].mean() > 0.4
+
+
+def test_the_direct_rule_takes_all_agents_to_the_target_sooner_than_their_own_landmarks_would():
+    rules = PhysicalDeception().rules(0)
+    follow = {name: lambda key, env, state, rule=rules[name]: rule(state, env._observe(state)[0]) for name in rules}
+    reached = {}
+    for name, team in follow.items():
+        _, steps, _ = play(PhysicalDeception(), jnp.arange(50), team)
+        target = jnp.take_along_axis(steps.state.landmark, steps.state.target[..., None, None], axis=2)
+        reached[name] = np.linalg.norm(steps.state.position[:, :, 1:] - target, axis=-1)  # [episode, time, agent]
+    assert reached["direct"][:, -1].max() < 0.05
+    assert reached["direct"].min(axis=2).mean() < reached["scripted"].min(axis=2).mean()
 
 
 @pytest.mark.usefixtures("unchecked")

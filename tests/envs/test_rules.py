@@ -43,3 +43,5 @@ def test_a_world_without_rules_can_stand_still():
 def test_an_unknown_rule_is_refused_with_the_known_ones():
     with pytest.raises(UserError, match=r"no rule 'halfs'.*'halves'.*scripted, halves, sighted, still"):
         rules.check(make("rover-3"), "halfs")
+    with pytest.raises(UserError, match=r"its opponent \(did you mean 'cautious'.*cautious, still, or name"):
+        rules.check(make("physical-deception"), "cautios", 1)

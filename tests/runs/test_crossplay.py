@@ -56,7 +56,9 @@ def test_evaluate_against_chooses_the_opponent(run, other, capsys):
     own = merlax.evaluate(run, episodes=20)
     assert merlax.evaluate(run, episodes=20, against=other) == own  # the other's is this one's, frozen
     assert cli.main(["evaluate", str(run.path), "--episodes", "20", "--against", "scripted", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["mean"] != own.mean
+    scripted = json.loads(capsys.readouterr().out)["mean"]
+    still = merlax.evaluate(run, episodes=20, against="still").mean
+    assert len({own.mean, scripted, still}) == 3
 
 
 def test_crossplay_is_every_team_against_every_opponent(run, other, tmp_path, capsys):
@@ -81,6 +83,7 @@ def test_crossplay_is_every_team_against_every_opponent(run, other, tmp_path, ca
         (["train", "predator-prey", "--opponent.td3.batch", "0"], "batch is 0"),
         (["train", "keep-away", "--opponent", "{run}"], "trained for another world"),
         (["crossplay", "{run}", "{run}"], "named twice"),
+        (["evaluate", "{run}", "--against", "nobody"], "no rule 'nobody' for its opponent"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )

@@ -16,7 +16,6 @@ from merlax.config import to_json
 from merlax.runs import terminal
 from merlax.runs.diagnosis import EPISODES, Finding
 from merlax.runs.evaluation import FINAL_EPISODES
-from merlax.runs.reader import SCRIPTED
 from merlax.runs.teams import is_rule
 
 Target: TypeAlias = Annotated[
@@ -40,15 +39,18 @@ def evaluate(args: Sequence[str]) -> int:
         seed: int = 0
         """Seed of the instances."""
         against: str | None = None
-        """In a world with an opponent: "scripted", or a run folder whose opponent to meet instead of the run's own."""
+        """In a world with an opponent: a rule for it, such as "scripted" or "still", or a run folder whose opponent to
+        meet instead of the run's own."""
         env: str | None = None
         """The world again as module:World, if it is one of your own."""
         json: bool = False
         """Print JSON instead of a sentence."""
 
     o, rest = parse_team(Options, "evaluate", args, evaluate.__doc__)
-    against = o.against if o.against in (None, SCRIPTED) else open_run(Path(o.against), o.env)
-    result = api.evaluate(find_team(o, rest, "evaluate"), o.episodes, o.seed, against)
+    team, against = find_team(o, rest, "evaluate"), o.against
+    if against is not None and Path(against).exists():
+        against = open_run(Path(against), o.env)
+    result = api.evaluate(team, o.episodes, o.seed, against)
     if o.json:
         print(to_json(dataclasses.asdict(result)))
     elif result.interval95 is None:

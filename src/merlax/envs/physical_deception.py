@@ -72,8 +72,14 @@ class PhysicalDeception(Checked):
 
     def rules(self, side: int) -> dict[str, Rule]:
         if side == particles.OPPONENT:
-            return {SCRIPTED: Rule(self._to_their_middle, "walks to the middle of the agents, and stops", "state")}
-        return {SCRIPTED: Rule(self._to_own_landmark, "each agent to a landmark of its own, whichever is the target")}
+            return {
+                SCRIPTED: Rule(self._to_their_middle, "walks to the middle of the agents, and stops", "state"),
+                "cautious": Rule(self._between, "walks to the middle of the landmarks, come what may", "state"),
+            }
+        return {
+            SCRIPTED: Rule(self._to_own_landmark, "each agent to a landmark of its own, whichever is the target"),
+            "direct": Rule(self._to_target, "each agent to the target, as fast as it can", "state", drawn=False),
+        }
 
     def diagnose(self, history: History) -> tuple[Measure, ...]:
         """How near the agents and the opponent come to the target, and who gets lost."""
@@ -105,6 +111,14 @@ class PhysicalDeception(Checked):
 
     def _to_their_middle(self, state: ParticleState) -> Action:
         return particles.steer(state, 0, jnp.mean(state.position[1:], axis=0), self.acceleration)[None]
+
+    def _between(self, state: ParticleState) -> Action:
+        return particles.steer(state, 0, jnp.mean(state.landmark, axis=0), self.acceleration)[None]
+
+    def _to_target(self, state: ParticleState) -> Action:
+        target = particles.target_position(state)
+        agents = range(1, 1 + self.num_agents)
+        return jnp.stack([particles.steer(state, agent, target, self.acceleration) for agent in agents])
 
     def _to_own_landmark(self, obs: Obs) -> Action:
         """Agent i to landmark i, from the first again if there are fewer."""

@@ -61,10 +61,12 @@ def drawn(env: Env) -> list[str]:
     return [name for name, rule in of(env, 0).items() if rule.drawn and name != STILL]
 
 
-def check(env: Env, name: str) -> None:
-    """Refuse a rule that a world does not have for its team."""
-    known = list(of(env, 0))
+def check(env: Env, name: str, side: int = 0) -> None:
+    """Refuse a rule that a world does not have for its team, or for its opponent."""
+    known, whose = list(of(env, side)), ("team", "opponent")[side]
     if name not in known:
+        also = "" if side == 0 else ", or name a run folder"
         raise UserError(
-            f"This world has no rule '{name}' for its team{suggest(name, known)}; choose from {', '.join(known)}."
+            f"This world has no rule '{name}' for its {whose}{suggest(name, known)}; "
+            f"choose from {', '.join(known)}{also}."
         )

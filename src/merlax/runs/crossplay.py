@@ -66,11 +66,12 @@ def play(key: Key, runs: Sequence[Run], episodes: int) -> Matrix:
 
 
 def opponent_of(run: Run | Lineup, against: Run | str) -> Player:
-    """Whom a team meets instead of its own opponent: the SCRIPTED one, or that of the run `against`."""
+    """Whom a team meets instead of its own opponent: one that follows a rule, or that of the run `against`."""
     if len(run.env.sides) == 1 or (isinstance(run, Run) and run.opponent is None):
         raise UserError(f"{run.title} has no opponent; leave --against out.")
     if isinstance(against, str):
-        return ScriptedPlayer(OPPONENT)
+        rules.check(run.env, against, OPPONENT)
+        return ScriptedPlayer(OPPONENT, against)
     if type(against.env) is not type(run.env) or against.opponent is None:
         raise UserError(f"The opponent in '{against.path}' was made for {against.title}, not for {run.title}.")
     if isinstance(against.opponent, PolicyPlayer):
