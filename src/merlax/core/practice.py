@@ -7,7 +7,9 @@ gradients are averaged. Or, where there is a learner for each of them, each take
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -119,40 +121,59 @@ def work_off_apart(
     """
     left = learners[0].practice.due - learners[0].practice.done
     rounds = left if most is None else jnp.minimum(left, most)
-    part = configs[0].batch // len(configs)
-    draw = replay.draw_joint if configs[0].sees_all else replay.draw
 
     def on_each_device(own: replay.Buffer, keys: Keys, learners: Sequence[Learner], rounds: Array) -> Learner:
         buffer, place = jax.tree.map(lambda leaf: leaf[0], own), devices.own_place()
         keys_draw, keys_update = jax.vmap(jax.random.split, out_axes=1)(keys)
-        key_update, learner = keys_update[place], jax.tree.map(lambda *each: jnp.stack(each)[place], *learners)
+        learner, key_update = jax.tree.map(lambda *each: jnp.stack(each)[place], *learners), keys_update[place]
         begun = learner.practice.done
+        practise = partial(_rounds_alone, impl=jax.random.key_impl(keys), buffer=buffer, bounds=bounds)
+        by_config = [partial(practise, config=config) for config in configs]
 
         def some_rounds(piece: Array, learner: Learner) -> Learner:
             numbers = begun + piece * SWAPPED + jnp.arange(SWAPPED)
-            of_round = lambda key, i: draw(devices.own_key(jax.random.fold_in(key, i)), buffer, part)  # noqa: E731
-            of_learner = lambda key: jax.vmap(lambda i: of_round(key, i))(numbers)  # noqa: E731
-            rows = devices.swap(jax.vmap(of_learner)(keys_draw), axis=2)
-
+            rows = _minibatches(keys_draw, buffer, numbers, configs[0])
             # As plain numbers: inline, a choice between learners would count keys as reused.
-            of_rounds = jax.random.key_data(jax.vmap(lambda i: jax.random.fold_in(key_update, i))(numbers))
-
-            def with_config(config: Td3) -> Callable[[Learner], Learner]:
-                def one_round(i: Array, learner: Learner) -> Learner:
-                    key = jax.random.wrap_key_data(of_rounds[i], impl=jax.random.key_impl(keys))
-                    batch = replay.transitions(rows[i], buffer)
-                    return _booked(learner, *td3.update(key, learner, batch, config, bounds))
-
-                left = jnp.minimum(SWAPPED, rounds - piece * SWAPPED)
-                return lambda learner: jax.lax.fori_loop(0, left, one_round, learner)
-
-            return jax.lax.switch(place, [with_config(config) for config in configs], learner)
+            plain = jax.random.key_data(jax.vmap(lambda i: jax.random.fold_in(key_update, i))(numbers))
+            left = jnp.minimum(SWAPPED, rounds - piece * SWAPPED)
+            return jax.lax.switch(place, by_config, learner, left, plain, rows)
 
         pieces = (rounds + SWAPPED - 1) // SWAPPED
         return devices.gather(jax.lax.fori_loop(0, pieces, some_rounds, learner))
 
     all_of_them = devices.together(len(configs), on_each_device)(buffers, keys, tuple(learners), rounds)
     return tuple(jax.tree.map(lambda leaf, i=i: leaf[i], all_of_them) for i in range(len(configs)))
+
+
+def _minibatches(
+    keys: Keys, buffer: replay.Buffer, numbers: Int[Array, " round"], config: Td3
+) -> Float[Array, "round batch agent row"]:
+    """What this device's learner learns from in these rounds: of each minibatch, every device draws an equal part."""
+    draw = replay.draw_joint if config.sees_all else replay.draw
+    part = config.batch // keys.shape[0]
+    of_round = lambda key, i: draw(devices.own_key(jax.random.fold_in(key, i)), buffer, part)  # noqa: E731
+    of_learner = lambda key: jax.vmap(lambda i: of_round(key, i))(numbers)  # noqa: E731
+    return devices.swap(jax.vmap(of_learner)(keys), axis=2)
+
+
+def _rounds_alone(
+    learner: Learner,
+    rounds: Int[Array, ""],
+    plain_keys: Array,
+    rows: Float[Array, "round batch agent row"],
+    *,
+    impl: Any,
+    buffer: replay.Buffer,
+    config: Td3,
+    bounds: tuple[float, float],
+) -> Learner:
+    """The next rounds of one device's own learner, from these minibatches."""
+
+    def one_round(i: Array, learner: Learner) -> Learner:
+        key = jax.random.wrap_key_data(plain_keys[i], impl=impl)
+        return _booked(learner, *td3.update(key, learner, replay.transitions(rows[i], buffer), config, bounds))
+
+    return jax.lax.fori_loop(0, rounds, one_round, learner)
 
 
 def report(learner: Learner) -> LearningInfo:
