@@ -44,6 +44,13 @@ def stored(count):
     return replay.store(replay.create(64, SIDE), batch, jnp.arange(16) < count)
 
 
+def half_of_each(kinds):
+    """Buffers in two parts, each with one kind of transition in it, and a minibatch that has an equal part of both."""
+    halves = [jax.tree.map(lambda leaf, i=i: jnp.repeat(leaf[i : i + 1], 8, axis=0), kinds) for i in range(2)]
+    batch = jax.tree.map(lambda *parts: jnp.concatenate(parts), *halves)
+    return replay.store(replay.create(64, SIDE, shards=2), batch, jnp.ones(16, bool)), batch
+
+
 def test_nothing_is_learnt_before_the_burn_in():
     learner, info = learn(stored(11), jnp.array(20, jnp.int32))
     assert info.updates == 0
@@ -100,10 +107,7 @@ def test_the_best_action_of_a_one_step_world_is_learnt(order, critics):
 def test_two_devices_with_buffers_of_their_own_take_one_common_step():
     """All that a device has stored is one transition, many times, so its part of the minibatch is known."""
     config = dataclasses.replace(JOINT, updates_per_frame=1.0)
-    learner, all_kinds = new_learner(1, config), transitions()
-    halves = [jax.tree.map(lambda leaf, i=i: jnp.repeat(leaf[i : i + 1], 8, axis=0), all_kinds) for i in range(2)]
-    batch = jax.tree.map(lambda *parts: jnp.concatenate(parts), *halves)
-    buffers = replay.store(replay.create(64, SIDE, shards=2), batch, jnp.ones(16, bool))
+    learner, (buffers, batch) = new_learner(1, config), half_of_each(transitions())
     learn = jax.jit(lambda buffers, frames: practice.learn(jax.random.key(0), learner, buffers, frames, config))
     shared, info = learn(devices.divide(2, buffers), jnp.array(1, jnp.int32))
     assert int(info.updates) == 1
@@ -162,13 +166,6 @@ PAIR = (
     dataclasses.replace(JOINT, updates_per_frame=1.0),
     dataclasses.replace(JOINT, updates_per_frame=1.0, reward="global", discount=0.9),
 )
-
-
-def half_of_each(kinds):
-    """Buffers in two parts, each with one kind of transition in it, and a minibatch that has an equal part of both."""
-    halves = [jax.tree.map(lambda leaf, i=i: jnp.repeat(leaf[i : i + 1], 8, axis=0), kinds) for i in range(2)]
-    batch = jax.tree.map(lambda *parts: jnp.concatenate(parts), *halves)
-    return replay.store(replay.create(64, SIDE, shards=2), batch, jnp.ones(16, bool)), batch
 
 
 def rounds_apart(learners, buffers, frames, configs=PAIR, piece=None):
